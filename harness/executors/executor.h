@@ -1,0 +1,71 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "compiler/ir/host_tensor.h"
+#include "compiler/runtime/events.h"
+#include "compiler/support/clock.h"
+#include "harness/scenario/scenario.h"
+
+namespace breakeven {
+
+/// What prepare() did before the first request could be served.
+struct PrepareOutcome {
+  std::vector<Stage> stages;  ///< load, import, ... as they apply.
+  std::vector<CompileEvent> compiles;
+};
+
+/// What one run() did.
+struct RunOutcome {
+  std::vector<HostTensor> outputs;
+  std::vector<CompileEvent> compiles;  ///< Empty for most requests.
+  bool fell_back = false;              ///< The request ran eagerly in a compiled arm.
+};
+
+/// Exact counters of one trial, by stable name: kernels_per_request, extern_calls_per_request,
+/// recompiles, kernels_compiled, kernels_from_disk, graph_breaks, fallback_requests, ...
+using Counters = std::map<std::string, std::int64_t>;
+
+/// One arm's way to serve the model. Created in the trial's own process.
+class Executor {
+ public:
+  virtual ~Executor() = default;
+  /// Loads the model and does whatever the arm does before traffic. Throws UserError.
+  virtual PrepareOutcome prepare() = 0;
+  /// Serves one batch; synchronises the device before it returns. Throws UserError when eager would
+  /// fail as well.
+  virtual RunOutcome run(std::span<const HostTensor> inputs) = 0;
+  virtual Counters counters() const { return {}; }
+  virtual std::vector<Fallback> fallbacks() const { return {}; }
+};
+
+/// What an executor may need, fixed before its process starts.
+struct ExecutorContext {
+  const Scenario* scenario = nullptr;
+  std::filesystem::path cache_dir;  ///< Private to the trial (cold) or handed on (warm_disk).
+  int threads = 0;                  ///< Intra-op threads, the same for all arms.
+};
+
+/// One row of the arm table: a grammar prefix ("fused:") and how to build it.
+struct ArmKind {
+  std::string prefix;       ///< "eager", "null", "scripted", "reference", "fused:".
+  std::string description;  ///< For `doctor` and error messages.
+  std::function<std::unique_ptr<Executor>(const std::string& arm, const ExecutorContext&)> make;
+};
+
+/// The arms built into this program, in a fixed order; cli fills it (no global registry).
+using ArmTable = std::vector<ArmKind>;
+const ArmKind* find_arm(const ArmTable& table, const std::string& arm);
+
+/// null: returns at once, the harness's own overhead. scripted: fake service times and stalls from
+/// the scenario's model.script. Both without LibTorch.
+ArmTable base_arms();
+/// reference and fused:* on the reference backend (notorch), or eager and fused:* on ATen.
+ArmTable model_arms();
+
+}  // namespace breakeven
