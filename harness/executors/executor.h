@@ -68,4 +68,25 @@ ArmTable base_arms();
 /// reference and fused:* on the reference backend (notorch), or eager and fused:* on ATen.
 ArmTable model_arms();
 
+/// Runs the model outside any arm, for the accuracy check. Throws UserError.
+class AccuracyReference {
+ public:
+  virtual ~AccuracyReference() = default;
+  virtual std::vector<HostTensor> run_eager(std::span<const HostTensor> inputs) = 0;
+  /// All floating arithmetic and floating outputs in fp64.
+  virtual std::vector<HostTensor> run_fp64(std::span<const HostTensor> inputs) = 0;
+};
+
+/// The four below live beside model_arms(), in the same library.
+/// Loads the scenario's model; throws UserError.
+std::unique_ptr<AccuracyReference> make_accuracy_reference(const ExecutorContext& context);
+/// Facts for the results' environment: "torch" (version), "compiler" (clang or system compiler).
+/// Loads no model and starts no thread pool.
+std::map<std::string, std::string> model_environment();
+/// Text of one compiler stage of the scenario's model under a fused:* arm; see explain_stage.
+std::string explain_model(const std::string& arm, const ExecutorContext& context,
+                          std::span<const HostTensor> inputs, const std::string& stage);
+/// The stages explain_model knows.
+std::vector<std::string> explain_model_stages();
+
 }  // namespace breakeven
