@@ -7,7 +7,16 @@
 namespace breakeven {
 
 enum class DType : std::uint8_t {
-  kBool, kU8, kI8, kI16, kI32, kI64, kF16, kBF16, kF32, kF64,
+  kBool,
+  kU8,
+  kI8,
+  kI16,
+  kI32,
+  kI64,
+  kF16,
+  kBF16,
+  kF32,
+  kF64,
 };
 
 /// Size of one element in bytes.

@@ -31,9 +31,9 @@ struct TensorType {
 
 /// Argument of an op, in ATen's terms. Symbolic integers cover plain ones (constants are interned).
 /// A missing optional is std::monostate. Scalars keep their kind: bool, Sym (integer) or double.
-using ArgValue = std::variant<std::monostate, ValueId, std::vector<ValueId>, bool, Sym, double,
-                              std::vector<Sym>, std::vector<double>, std::vector<bool>, DType,
-                              std::string>;
+using ArgValue =
+    std::variant<std::monostate, ValueId, std::vector<ValueId>, bool, Sym, double, std::vector<Sym>,
+                 std::vector<double>, std::vector<bool>, DType, std::string>;
 
 struct Arg {
   std::string name;  ///< The schema's argument name: "self", "dim", "normalized_shape".
@@ -62,21 +62,21 @@ struct Node {
   NodeKind kind = NodeKind::kOp;
   std::string op;    ///< Of kOp: "namespace.name.overload", overload "default" when empty in ATen.
   std::string name;  ///< Of kInput and kWeight; for kOp the name in the source, for messages only.
-  std::vector<Arg> args;  ///< Of kOp: named, in schema order, defaults left out.
+  std::vector<Arg> args;         ///< Of kOp: named, in schema order, defaults left out.
   std::vector<ValueId> outputs;  ///< One or more; kInput, kWeight and kConstant have exactly one.
   HostTensor literal;            ///< Of kConstant.
   WeightInit init;               ///< Of kWeight.
 };
 
 struct Value {
-  std::int32_t node = -1;    ///< Index into Graph::nodes().
-  std::int32_t output = 0;   ///< Which of the node's outputs.
+  std::int32_t node = -1;   ///< Index into Graph::nodes().
+  std::int32_t output = 0;  ///< Which of the node's outputs.
   TensorType type;
 };
 
 /// A tensor program: append-only, topological by construction. Pure ops are hash-consed: adding the
-/// same op with the same arguments again returns the first one's outputs. Ops that the op table does
-/// not know to be pure (RNG, mutation) are never merged.
+/// same op with the same arguments again returns the first one's outputs. Ops that the op table
+/// does not know to be pure (RNG, mutation) are never merged.
 class Graph {
  public:
   Graph();
@@ -99,7 +99,7 @@ class Graph {
 
   const std::vector<Node>& nodes() const { return nodes_; }
   const std::vector<Value>& values() const { return values_; }
-  const std::vector<ValueId>& inputs() const { return inputs_; }    ///< Of kInput nodes, in order.
+  const std::vector<ValueId>& inputs() const { return inputs_; }  ///< Of kInput nodes, in order.
   const std::vector<ValueId>& outputs() const { return outputs_; }
   const Value& value(ValueId id) const { return values_[static_cast<std::size_t>(id.index)]; }
   const TensorType& type(ValueId id) const { return value(id).type; }

@@ -22,9 +22,13 @@ struct HostTensor {
   bool is_contiguous() const;
 
   template <typename T>
-  T* as() { return static_cast<T*>(data); }
+  T* as() {
+    return static_cast<T*>(data);
+  }
   template <typename T>
-  const T* as() const { return static_cast<const T*>(data); }
+  const T* as() const {
+    return static_cast<const T*>(data);
+  }
 
   /// Contiguous, 64-byte aligned, not initialised.
   static HostTensor empty(DType dtype, std::vector<std::int64_t> sizes);

@@ -44,15 +44,18 @@ class SymContext {
   SymContext();
 
   Sym constant(std::int64_t value);
-  /// Declares a symbol; the name must be new.
+  /// Declares a symbol; the name must be new and valid.
   Sym symbol(std::string name, SymRange range, std::int64_t hint);
   std::optional<Sym> find_symbol(std::string_view name) const;
+  /// [a-zA-Z_][a-zA-Z0-9_]*, and no word of the text form (min, max, mod, inf, f32, ...).
+  static bool is_valid_symbol_name(std::string_view name);
 
   Sym add(Sym a, Sym b);
   Sym sub(Sym a, Sym b);
   Sym mul(Sym a, Sym b);
-  Sym floor_div(Sym a, Sym b);  ///< Rounds toward minus infinity, as Python's //.
-  Sym mod(Sym a, Sym b);        ///< Sign of the divisor, as Python's %.
+  /// Rounds toward minus infinity, as Python's //. Anything // 0 is 0, so that evaluation is total.
+  Sym floor_div(Sym a, Sym b);
+  Sym mod(Sym a, Sym b);  ///< Sign of the divisor, as Python's %. Anything mod 0 is 0.
   Sym min(Sym a, Sym b);
   Sym max(Sym a, Sym b);
 
@@ -60,7 +63,9 @@ class SymContext {
   bool is_constant(Sym a, std::int64_t value) const;
   /// Bounds that hold for every assignment inside the symbols' ranges.
   SymRange range(Sym a) const;
-  /// Value under an assignment: symbol_values[i] belongs to symbols()[i].
+  /// True when no assignment inside the ranges makes the two equal.
+  bool is_provably_different(Sym a, Sym b);
+  /// Value under an assignment: symbol_values[i] belongs to symbols()[i]. Saturates.
   std::int64_t evaluate(Sym a, std::span<const std::int64_t> symbol_values) const;
   /// Hint value of the expression.
   std::int64_t hint(Sym a) const;
@@ -72,7 +77,9 @@ class SymContext {
   /// Indices of the symbols that occur in `a`, ascending.
   std::vector<int> symbols_in(Sym a) const;
 
-  /// "s0*7 + 1", "(s0 + 7)//8", "min(s0, 512)"; valid C when `//` is replaced by the C printer.
+  bool is_valid(Sym a) const { return a.id >= 0 && a.id < static_cast<int>(nodes_.size()); }
+
+  /// "s0*7 + 1", "(s0 + 7)//8", "mod(s0, 8)", "min(s0, 512)".
   std::string to_string(Sym a) const;
   /// Reads what to_string wrote; symbols must have been declared.
   Result<Sym> parse(std::string_view text);
@@ -85,9 +92,24 @@ class SymContext {
     SymKind kind;
     std::int64_t value = 0;  ///< Of kConst; the symbol's index of kSymbol.
     Sym a, b;
+    SymRange range;
   };
-  struct Key;
+  /// constant + sum of coefficient * term; terms are neither constants, sums nor scaled.
+  struct Linear;
+  friend class SymParser;
+
   Sym intern(SymKind kind, std::int64_t value, Sym a, Sym b);
+  SymRange range_of(const Node& node) const;
+  const Node& node(Sym a) const { return nodes_[static_cast<std::size_t>(a.id)]; }
+  int compare(Sym a, Sym b) const;  ///< Structural order, independent of creation order.
+  Linear linear_of(Sym a) const;
+  Sym build(Linear linear);
+  void add_term(Linear& linear, Sym term, std::int64_t coefficient) const;
+  std::vector<Sym> factors_of(Sym a) const;
+  Sym product(std::vector<Sym> factors);
+  /// Splits `a` into quotient * b + rest where that is exact. Needs b != 0.
+  void split_by(Sym a, Sym b, Linear& quotient, Linear& rest);
+  Sym extreme(SymKind kind, Sym a, Sym b);  ///< kMin or kMax.
 
   std::vector<Node> nodes_;
   std::vector<Symbol> symbols_;
