@@ -29,22 +29,25 @@ struct InputSpec {
   std::string name;
   DType dtype = DType::kF32;
   std::vector<std::string> sizes;  ///< Dim name, or decimal text of a fixed size.
-  double fill_min = 0;  ///< Uniform fill; integers inclusive of both ends.
+  double fill_min = 0;             ///< Uniform fill; integers inclusive of both ends.
   double fill_max = 1;
 };
 
 /// Fake service for the scripted executor.
 struct ScriptSpec {
-  double service_ms = 1.0;               ///< Default service time of a request.
-  double first_shape_stall_ms = 0;       ///< Extra on the first request of each shape (a "compile").
-  struct Stall { double at_s = 0; double for_s = 0; };
-  std::vector<Stall> stalls;             ///< Frozen from at_s for for_s after the first request.
-  bool unlimited_parallelism = false;    ///< Requests do not queue behind one another.
+  double service_ms = 1.0;          ///< Default service time of a request.
+  double first_shape_stall_ms = 0;  ///< Extra on the first request of each shape (a "compile").
+  struct Stall {
+    double at_s = 0;
+    double for_s = 0;
+  };
+  std::vector<Stall> stalls;           ///< Frozen from at_s for for_s after the first request.
+  bool unlimited_parallelism = false;  ///< Requests do not queue behind one another.
 };
 
 struct ModelSpec {
   std::string name;
-  std::string file;                  ///< Relative to the scenario; empty for null and scripted.
+  std::string file;                      ///< Absolute path; empty for null and scripted.
   std::vector<std::string> export_args;  ///< How scripts/export_model.py makes `file`.
   std::optional<ScriptSpec> script;
 };
@@ -54,20 +57,22 @@ struct DimSource {
   enum class Kind : std::uint8_t { kFixed, kHistogram, kTraceColumn, kList, kLogNormal };
   Kind kind = Kind::kFixed;
   std::int64_t fixed = 1;
-  std::string file;                       ///< CSV of kHistogram and kTraceColumn.
-  std::string value_column, count_column; ///< Of kHistogram; value_column of kTraceColumn.
+  std::string file;  ///< Absolute path of the CSV of kHistogram and kTraceColumn.
+  std::string value_column, count_column;    ///< Of kHistogram; value_column of kTraceColumn.
   std::map<std::string, std::string> where;  ///< Keep rows whose column equals the text.
   std::vector<std::pair<std::int64_t, double>> list;  ///< (size, weight) of kList.
-  double mu = 0, sigma = 0;               ///< Of kLogNormal, of ln(size).
+  double mu = 0, sigma = 0;                           ///< Of kLogNormal, of ln(size).
 };
 
 struct TrafficSpec {
   enum class Kind : std::uint8_t { kTrace, kPoisson, kGamma, kClosedLoop };
   Kind kind = Kind::kPoisson;
-  std::string file, time_column;  ///< Of kTrace.
-  double rate_per_s = 0;  ///< Of kTrace: the stamps are scaled to this mean, burstiness kept; 0: as is.
-  double cv = 1;          ///< Of kGamma.
-  int clients = 1;        ///< Of kClosedLoop.
+  std::string file, time_column;  ///< Of kTrace; the file as an absolute path.
+  double rate_per_s =
+      0;            ///< Of kTrace: the stamps are scaled to this mean, burstiness kept; 0: as is.
+  double cv = 1;    ///< Of kGamma.
+  int clients = 1;  ///< Of kClosedLoop.
+  std::string origin;  ///< Of the rate: measured | given | assumed.
 };
 
 struct PriceSpec {
@@ -86,37 +91,43 @@ struct MeasureSpec {
   double traffic_seconds = 16;    ///< Open-loop time per trial.
   double steady_seconds = 5;      ///< Closed-loop time per trial.
   int warmup_cap_requests = 400;  ///< "never steady" past it.
-  int shape_classes = 8;          ///< Quantile classes of the shape distribution measured for e_s, c_s.
+  double warmup_coverage = 0.8;   ///< Warm-up serves the likeliest shapes up to this share.
+  int shape_classes = 64;         ///< Most shapes that warm-up and the accuracy check visit.
   int threads = 0;                ///< Intra-op threads; 0: all cores.
   double trial_timeout_s = 300;
   std::uint64_t seed = 1;
 };
 
-/// A scenario file, checked. Every path is resolved relative to the file's own directory.
+/// A scenario file, checked. Paths in the file are relative to its own directory; here they are
+/// absolute.
 struct Scenario {
   std::filesystem::path path;
   std::string name, question;
   ModelSpec model;
   std::vector<DimSpec> dims;
   std::vector<InputSpec> inputs;
-  std::map<std::string, DimSource> shapes;  ///< By dim name; a dim without a source is fixed at min.
-  std::string shape_order = "resampled";    ///< or "published".
+  std::map<std::string, DimSource>
+      shapes;                             ///< By dim name; a dim without a source is fixed at min.
+  std::string shape_order = "resampled";  ///< or "published".
   TrafficSpec traffic;
-  int max_batch = 1;          ///< Batching: 1 = none.
+  int max_batch = 1;  ///< Batching: 1 = none.
   double max_delay_ms = 0;
-  double slo_p99_ms = 0;      ///< 0: none.
+  double slo_p99_ms = 0;          ///< 0: none.
   std::vector<std::string> arms;  ///< First is the baseline.
   LifeSpec life;
   PriceSpec price;
   std::string policy = "balanced";
+  std::string policy_json;  ///< Text of the policy that `policy` names.
   double engineer_days = 3, usd_per_engineer_day = 0;
   MeasureSpec measure;
   std::string canonical_json;  ///< Effective configuration, defaults filled in, keys sorted.
-  std::string hash;            ///< Hash128 hex of canonical_json and of every data file it names.
+  /// Hash128 hex of canonical_json, the policy and every data file; the model's file is hashed by
+  /// the run, since reading it would disturb a cold start.
+  std::string hash;
 };
 
-/// Loads and checks a scenario. Throws one UserError with every fault of the file.
-/// `known_arm` says whether an arm text names an arm of this build or of the grammar.
+/// Loads and checks a scenario and the data files it names. Throws one UserError with every fault.
+/// The model's file need not exist yet.
 Scenario load_scenario(const std::filesystem::path& path);
 
 /// Text of a commented starting scenario for `breakeven new`.
