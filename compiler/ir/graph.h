@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <variant>
 #include <vector>
 
@@ -30,7 +31,8 @@ struct TensorType {
 };
 
 /// Argument of an op, in ATen's terms. Symbolic integers cover plain ones (constants are interned).
-/// A missing optional is std::monostate. Scalars keep their kind: bool, Sym (integer) or double.
+/// A missing optional is std::monostate; inside a list of tensors, an invalid ValueId. Scalars keep
+/// their kind: bool, Sym (integer) or double.
 using ArgValue =
     std::variant<std::monostate, ValueId, std::vector<ValueId>, bool, Sym, double, std::vector<Sym>,
                  std::vector<double>, std::vector<bool>, DType, std::string>;
@@ -128,9 +130,19 @@ std::vector<int> count_uses(const Graph& graph);
 /// symbols belong to the context. Empty when sound, else one line a fault.
 std::vector<std::string> verify(const Graph& graph);
 
+/// Where the op table's type rule disagrees with `recorded`, one line a fault. Interns sizes in
+/// `graph`. Empty for ops without a row.
+std::vector<std::string> type_faults(Graph& graph, std::string_view op,
+                                     const std::vector<Arg>& args,
+                                     const std::vector<TensorType>& recorded);
+
+/// "f32[batch, 512]".
+std::string to_string(const Graph& graph, const TensorType& type);
+
 /// The text form. parse_graph(print_graph(g)) prints the same bytes again.
 std::string print_graph(const Graph& graph);
-/// Reads the text form (an .ir file). Throws UserError with file:line:column for every fault found.
+/// Reads the text form (an .ir file, at most 64 MiB). Throws UserError with file:line:column for
+/// every fault found.
 Graph parse_graph(std::string_view text, std::string_view file_name);
 
 }  // namespace breakeven

@@ -35,19 +35,17 @@ bool SymContext::is_valid_symbol_name(std::string_view name) {
 Sym SymContext::symbol(std::string name, SymRange range, std::int64_t hint) {
   BE_CHECK(is_valid_symbol_name(name), "symbol name '" << name << "'");
   BE_CHECK(!find_symbol(name).has_value(), "symbol '" << name << "' declared twice");
-  symbols_.push_back({std::move(name), range, hint});
-  return intern(SymKind::kSymbol, static_cast<std::int64_t>(symbols_.size()) - 1, {}, {});
+  symbols_.push_back({name, range, hint});
+  const Sym result =
+      intern(SymKind::kSymbol, static_cast<std::int64_t>(symbols_.size()) - 1, {}, {});
+  symbols_by_name_.emplace(std::move(name), result);
+  return result;
 }
 
 std::optional<Sym> SymContext::find_symbol(std::string_view name) const {
-  for (std::size_t i = 0; i < nodes_.size(); ++i) {
-    const Node& node = nodes_[i];
-    if (node.kind == SymKind::kSymbol &&
-        symbols_[static_cast<std::size_t>(node.value)].name == name) {
-      return Sym{static_cast<std::int32_t>(i)};
-    }
-  }
-  return std::nullopt;
+  const auto place = symbols_by_name_.find(std::string(name));
+  if (place == symbols_by_name_.end()) return std::nullopt;
+  return place->second;
 }
 
 Sym SymContext::intern(SymKind kind, std::int64_t value, Sym a, Sym b) {

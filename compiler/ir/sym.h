@@ -114,6 +114,7 @@ class SymContext {
   std::vector<Node> nodes_;
   std::vector<Symbol> symbols_;
   std::unordered_map<std::string, std::int32_t> interned_;
+  std::unordered_map<std::string, Sym> symbols_by_name_;
 };
 
 }  // namespace breakeven

@@ -1,0 +1,667 @@
+#include <algorithm>
+#include <bit>
+#include <charconv>
+#include <cmath>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <utility>
+
+#include "compiler/ir/graph.h"
+#include "compiler/ir/graph_text.h"
+#include "compiler/ir/numeric.h"
+#include "compiler/ir/sym_arith.h"
+#include "compiler/support/error.h"
+#include "compiler/support/text.h"
+
+namespace breakeven {
+namespace {
+
+constexpr std::size_t kMaxBytes = std::size_t{64} << 20;
+constexpr std::size_t kMaxFaults = 100;
+constexpr std::int64_t kMaxLiteralElements = std::int64_t{1} << 20;
+constexpr std::size_t kMaxRank = 64;
+
+/// Ends the statement being read; its fault is already recorded.
+struct StatementFault {};
+
+std::string unquote(std::string_view quoted) {
+  std::string out;
+  const std::string_view text = quoted.substr(1, quoted.size() < 2 ? 0 : quoted.size() - 2);
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] != '\\' || i + 1 == text.size()) {
+      out += text[i];
+      continue;
+    }
+    ++i;
+    unsigned value = 0;
+    const char* digits = text.data() + i + 1;
+    if (text[i] == 'x' && i + 2 < text.size() &&
+        std::from_chars(digits, digits + 2, value, 16).ptr == digits + 2) {
+      out += static_cast<char>(value);
+      i += 2;
+    } else {
+      out += text[i];
+    }
+  }
+  return out;
+}
+
+/// The floating number that `text` is as a whole; integers without point or exponent count too.
+template <typename Float>
+bool read_float(std::string_view text, Float& value) {
+  const bool negative = !text.empty() && text[0] == '-';
+  if (negative) text.remove_prefix(1);
+  if (text == "inf") {
+    value = HUGE_VAL;
+  } else if (text == "nan") {
+    value = std::bit_cast<Float>(
+        static_cast<std::conditional_t<sizeof(Float) == 4, std::uint32_t, std::uint64_t>>(
+            sizeof(Float) == 4 ? 0x7FC00000ULL : 0x7FF8000000000000ULL));
+    return !negative;
+  } else if (text.starts_with("nan(0x") && text.ends_with(")")) {
+    std::conditional_t<sizeof(Float) == 4, std::uint32_t, std::uint64_t> bits = 0;
+    const char* end = text.data() + text.size() - 1;
+    const auto read = std::from_chars(text.data() + 6, end, bits, 16);
+    value = std::bit_cast<Float>(bits);
+    return !negative && read.ec == std::errc() && read.ptr == end && std::isnan(value);
+  } else {
+    if (text.empty() || text[0] < '0' || text[0] > '9') return false;
+    const auto read = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (read.ptr != text.data() + text.size()) return false;
+    // Out of range leaves the value alone; the sign of the exponent says which end it left by.
+    if (read.ec == std::errc::result_out_of_range) {
+      const std::size_t e = text.find_first_of("eE");
+      const bool tiny = e != std::string_view::npos && text.substr(e + 1).starts_with('-');
+      value = tiny ? Float{0} : static_cast<Float>(HUGE_VAL);
+    } else if (read.ec != std::errc()) {
+      return false;
+    }
+  }
+  if (negative) value = -value;
+  return true;
+}
+
+bool looks_floating(std::string_view text) {
+  if (text.starts_with('-')) text.remove_prefix(1);
+  if (text == "inf" || text == "nan" || text.starts_with("nan(")) return true;
+  return !text.empty() && text[0] >= '0' && text[0] <= '9' &&
+         text.find_first_not_of("0123456789.eE+-") == std::string_view::npos &&
+         text.find_first_of(".eE") != std::string_view::npos;
+}
+
+class GraphParser {
+ public:
+  GraphParser(std::string_view text, std::string_view file) : text_(text), file_(file) {}
+
+  Graph run() {
+    if (text_.size() > kMaxBytes) {
+      record(0, "the file is larger than 64 MiB", std::to_string(text_.size()) + " bytes",
+             "Bind large weights from an archive instead of writing them as text.");
+      raise();
+    }
+    const std::size_t invalid = find_invalid_utf8(text_);
+    if (invalid != std::string_view::npos) {
+      record(invalid, "the file is not valid UTF-8", std::string(text_.substr(invalid, 1)),
+             "Save it as UTF-8 text.");
+      raise();
+    }
+    tokens_ = tokenize(text_, faults_);
+    parse_file();
+    if (!faults_.empty()) raise();
+    return std::move(graph_);
+  }
+
+ private:
+  // --- faults -------------------------------------------------------------------------------
+
+  void record(std::size_t offset, std::string message, std::string value, std::string fix) {
+    faults_.push_back({offset, std::move(message), std::move(value), std::move(fix)});
+  }
+
+  [[noreturn]] void fail(std::size_t offset, std::string message, std::string value,
+                         std::string fix) {
+    record(offset, std::move(message), std::move(value), std::move(fix));
+    throw StatementFault{};
+  }
+
+  [[noreturn]] void fail_expected(const std::string& what) {
+    const Token& token = peek();
+    const std::string got = token.kind == TokenKind::kEnd ? "end of file" : std::string(token.text);
+    fail(token.offset, "expected " + what, got, "Write " + what + " here.");
+  }
+
+  [[noreturn]] void raise() {
+    std::stable_sort(faults_.begin(), faults_.end(),
+                     [](const TextFault& a, const TextFault& b) { return a.offset < b.offset; });
+    std::vector<Diagnostic> diagnostics;
+    int line = 1;
+    std::size_t line_start = 0;
+    std::size_t at = 0;
+    for (TextFault& fault : faults_) {
+      for (; at < fault.offset && at < text_.size(); ++at) {
+        if (text_[at] != '\n') continue;
+        ++line;
+        line_start = at + 1;
+      }
+      if (diagnostics.size() == kMaxFaults) {
+        diagnostics.push_back({std::string(file_), line, 0, "more than 100 faults", "",
+                               "Repair those above first; the rest is not listed."});
+        break;
+      }
+      diagnostics.push_back(
+          {std::string(file_), line, static_cast<int>(fault.offset - line_start) + 1,
+           std::move(fault.message), std::move(fault.value), std::move(fault.fix)});
+    }
+    throw UserError(std::move(diagnostics));
+  }
+
+  // --- tokens -------------------------------------------------------------------------------
+
+  const Token& peek() const { return tokens_[at_]; }
+
+  const Token& take() {
+    const Token& token = tokens_[at_];
+    if (token.kind != TokenKind::kEnd) ++at_;
+    return token;
+  }
+
+  bool is_next(std::string_view text) const {
+    return peek().kind != TokenKind::kString && peek().text == text && !text.empty();
+  }
+
+  bool accept(std::string_view text) {
+    if (!is_next(text)) return false;
+    take();
+    return true;
+  }
+
+  void expect(std::string_view text) {
+    if (!accept(text)) fail_expected("'" + std::string(text) + "'");
+  }
+
+  std::string expect_string(const std::string& what) {
+    if (peek().kind != TokenKind::kString) fail_expected(what);
+    return unquote(take().text);
+  }
+
+  /// The text up to the next , ) ] or } outside parentheses, consumed.
+  std::string_view take_expression() {
+    const std::size_t begin = peek().offset;
+    std::size_t end = begin;
+    int depth = 0;
+    for (;;) {
+      const Token& token = peek();
+      if (token.kind == TokenKind::kEnd || token.kind == TokenKind::kLabel) break;
+      if (token.kind == TokenKind::kPunctuation) {
+        const char c = token.text[0];
+        if (depth == 0 && (c == ',' || c == ')')) break;
+        if (c == ']' || c == '}' || c == '{' || c == '=' || c == '[') break;
+        if (c == '(') ++depth;
+        if (c == ')') --depth;
+      }
+      end = token.offset + token.text.size();
+      take();
+    }
+    return text_.substr(begin, end - begin);
+  }
+
+  /// Skips to the next line that can start a statement.
+  void synchronise() {
+    while (peek().kind != TokenKind::kEnd) {
+      const Token& token = peek();
+      if (token.first_on_line && (token.kind == TokenKind::kLabel || is_next("sym") ||
+                                  is_next("return") || is_next("}"))) {
+        return;
+      }
+      take();
+    }
+  }
+
+  // --- statements ---------------------------------------------------------------------------
+
+  void parse_file() {
+    try {
+      if (!accept("graph")) fail_expected("'graph'");
+      graph_.name = expect_string("the graph's name in quotes");
+      expect("{");
+    } catch (const StatementFault&) {
+      synchronise();
+    }
+    bool returned = false;
+    while (peek().kind != TokenKind::kEnd && !is_next("}") && faults_.size() <= kMaxFaults) {
+      const std::size_t start = at_;
+      try {
+        if (returned)
+          fail(peek().offset, "a statement after return", "", "Move return to the end.");
+        returned = parse_statement();
+      } catch (const StatementFault&) {
+        if (at_ == start) take();
+        synchronise();
+      }
+    }
+    if (faults_.size() > kMaxFaults) return;
+    if (!returned && faults_.empty()) {
+      record(peek().offset, "the graph returns nothing", "", "End it with `return %value`.");
+    }
+    if (!accept("}")) {
+      record(peek().offset, "the graph is not closed", "", "End the file with '}'.");
+    } else if (peek().kind != TokenKind::kEnd) {
+      record(peek().offset, "text after the graph", std::string(peek().text),
+             "Keep one graph in a file.");
+    }
+  }
+
+  /// True when it was the return statement.
+  bool parse_statement() {
+    if (accept("sym")) {
+      parse_symbol();
+      return false;
+    }
+    if (accept("return")) {
+      parse_return();
+      return true;
+    }
+    if (peek().kind != TokenKind::kLabel) fail_expected("'sym', 'return' or a value such as %x");
+    parse_definition();
+    return false;
+  }
+
+  std::int64_t parse_bound(const std::string& what) {
+    const bool negative = accept("-");
+    if (accept("inf")) return negative ? INT64_MIN : INT64_MAX;
+    const Token& token = peek();
+    std::string digits = (negative ? "-" : "") + std::string(token.text);
+    std::int64_t value = 0;
+    const auto read = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+    if (token.kind != TokenKind::kNumber || read.ec != std::errc() ||
+        read.ptr != digits.data() + digits.size()) {
+      fail_expected(what);
+    }
+    take();
+    return value;
+  }
+
+  void parse_symbol() {
+    const Token name = peek();
+    if (name.kind != TokenKind::kWord || !SymContext::is_valid_symbol_name(name.text)) {
+      fail_expected("a symbol's name that is no word of the language");
+    }
+    take();
+    if (!accept("in")) fail_expected("'in'");
+    expect("[");
+    SymRange range;
+    range.lo = parse_bound("the lower bound");
+    expect(",");
+    range.hi = parse_bound("the upper bound");
+    expect("]");
+    if (!accept("hint")) fail_expected("'hint'");
+    const std::int64_t hint = parse_bound("the hint, an integer");
+    if (range.lo > range.hi) {
+      fail(name.offset, "the symbol's range is empty", std::string(name.text),
+           "Put the lower bound first.");
+    }
+    if (graph_.syms.find_symbol(name.text)) {
+      fail(name.offset, "the symbol is declared twice", std::string(name.text), "Rename one.");
+    }
+    graph_.syms.symbol(std::string(name.text), range, hint);
+  }
+
+  void parse_return() {
+    std::vector<ValueId> outputs;
+    bool sound = true;
+    if (peek().kind == TokenKind::kLabel) {
+      do {
+        const ValueId id = parse_value();
+        sound = sound && id.valid();
+        outputs.push_back(id);
+      } while (accept(","));
+    }
+    if (sound) graph_.set_outputs(std::move(outputs));
+  }
+
+  void parse_definition() {
+    std::vector<Token> labels;
+    // Declared before the rest is read, so that a fault here is not repeated at every use.
+    do {
+      if (peek().kind != TokenKind::kLabel) fail_expected("a value such as %x");
+      const Token label = take();
+      if (label.text.size() < 2) {
+        fail(label.offset, "a value without a name", "%", "Write a name behind the %.");
+      }
+      if (!values_.try_emplace(std::string(label.text)).second) {
+        fail(label.offset, "the value is defined twice", std::string(label.text), "Rename one.");
+      }
+      labels.push_back(label);
+    } while (accept(","));
+    expect("=");
+    std::vector<ValueId> ids;
+    if (accept("input")) {
+      ids.push_back(parse_input());
+    } else if (accept("weight")) {
+      ids.push_back(parse_weight());
+    } else if (accept("constant")) {
+      ids.push_back(parse_constant());
+    } else {
+      ids = parse_call(labels);
+    }
+    if (ids.empty()) return;  // It uses a value whose own fault is recorded.
+    if (ids.size() != labels.size()) {
+      fail(labels.front().offset, "the op has " + std::to_string(ids.size()) + " outputs",
+           std::to_string(labels.size()) + " names", "Name each output.");
+    }
+    for (std::size_t i = 0; i < ids.size(); ++i) values_[std::string(labels[i].text)] = ids[i];
+  }
+
+  ValueId parse_input() {
+    const Token place = peek();
+    std::string name = expect_string("the input's name in quotes");
+    expect(":");
+    TensorType type = parse_type();
+    if (!inputs_.insert(name).second) {
+      fail(place.offset, "two inputs have this name", name, "Rename one.");
+    }
+    return graph_.add_input(std::move(name), std::move(type));
+  }
+
+  ValueId parse_weight() {
+    const Token place = peek();
+    std::string name = expect_string("the weight's name in quotes");
+    expect(":");
+    TensorType type = parse_type();
+    const WeightInit init = accept("init") ? parse_init() : WeightInit{};
+    if (!weights_.insert(name).second) {
+      fail(place.offset, "two weights have this name", name, "Rename one.");
+    }
+    return graph_.add_weight(std::move(name), std::move(type), init);
+  }
+
+  WeightInit parse_init() {
+    WeightInit init;
+    if (accept("zeros")) {
+      init.kind = WeightInit::Kind::kZeros;
+      return init;
+    }
+    if (accept("ones")) {
+      init.kind = WeightInit::Kind::kOnes;
+      return init;
+    }
+    if (accept("normal")) {
+      init.kind = WeightInit::Kind::kNormal;
+    } else if (accept("uniform")) {
+      init.kind = WeightInit::Kind::kUniform;
+    } else {
+      fail_expected("zeros, ones, normal(mean, deviation, seed=N) or uniform(low, high, seed=N)");
+    }
+    expect("(");
+    init.a = parse_init_number();
+    expect(",");
+    init.b = parse_init_number();
+    expect(",");
+    if (!accept("seed")) fail_expected("'seed'");
+    expect("=");
+    const Token& seed = peek();
+    const auto read =
+        std::from_chars(seed.text.data(), seed.text.data() + seed.text.size(), init.seed);
+    if (read.ec != std::errc() || read.ptr != seed.text.data() + seed.text.size()) {
+      fail_expected("a seed, a non-negative integer");
+    }
+    take();
+    expect(")");
+    return init;
+  }
+
+  double parse_init_number() {
+    const std::size_t offset = peek().offset;
+    const std::string_view text = take_expression();
+    double value = 0;
+    if (!read_float(text, value)) {
+      fail(offset, "not a number", std::string(text), "Write a number such as 0.02.");
+    }
+    return value;
+  }
+
+  Sym parse_size() {
+    const std::size_t offset = peek().offset;
+    const std::string_view text = take_expression();
+    const Result<Sym> size = graph_.syms.parse(text);
+    if (!size.ok()) {
+      fail(offset, size.refusal().reason, std::string(text),
+           "Write an integer expression over declared symbols.");
+    }
+    return size.value();
+  }
+
+  TensorType parse_type() {
+    const Token place = peek();
+    const std::optional<DType> dtype = parse_dtype(place.text);
+    if (!dtype) fail_expected("a type such as f32[batch, 512]");
+    take();
+    TensorType type{*dtype, {}};
+    expect("[");
+    if (accept("]")) return type;
+    do {
+      const std::size_t offset = peek().offset;
+      const Sym size = parse_size();
+      if (graph_.syms.range(size).hi < 0) {
+        fail(offset, "a negative size", graph_.syms.to_string(size), "Sizes are 0 or more.");
+      }
+      if (type.sizes.size() == kMaxRank) {
+        fail(place.offset, "more than 64 dims", "", "Tensors here have at most 64 dims.");
+      }
+      type.sizes.push_back(size);
+    } while (accept(","));
+    expect("]");
+    return type;
+  }
+
+  ValueId parse_constant() {
+    const Token place = peek();
+    const TensorType type = parse_type();
+    std::vector<std::int64_t> sizes;
+    std::int64_t count = 1;
+    for (const Sym size : type.sizes) {
+      const std::optional<std::int64_t> value = graph_.syms.as_constant(size);
+      if (!value) {
+        fail(place.offset, "a constant of symbolic size", graph_.syms.to_string(size),
+             "Write the sizes of a constant as integers.");
+      }
+      sizes.push_back(*value);
+      count = saturating_mul(count, *value);
+    }
+    if (count > kMaxLiteralElements) {
+      fail(place.offset, "a constant of more than 1048576 elements", std::to_string(count),
+           "Make it a weight.");
+    }
+    HostTensor literal = HostTensor::zeros(type.dtype, std::move(sizes));
+    expect("{");
+    for (std::int64_t i = 0; i < count; ++i) {
+      if (i > 0) expect(",");
+      parse_element(literal, i);
+    }
+    expect("}");
+    return graph_.add_constant(std::move(literal));
+  }
+
+  void parse_element(HostTensor& literal, std::int64_t index) {
+    const std::size_t offset = peek().offset;
+    const std::string_view text = take_expression();
+    const auto i = static_cast<std::size_t>(index);
+    bool read = false;
+    if (literal.dtype == DType::kBool) {
+      read = text == "true" || text == "false";
+      literal.as<std::uint8_t>()[i] = text == "true" ? 1 : 0;
+    } else if (literal.dtype == DType::kF64) {
+      read = read_float(text, literal.as<double>()[i]);
+    } else if (is_floating(literal.dtype)) {
+      float value = 0;
+      read = read_float(text, value);
+      if (literal.dtype == DType::kF32) literal.as<float>()[i] = value;
+      if (literal.dtype == DType::kF16) literal.as<std::uint16_t>()[i] = float_to_half(value);
+      if (literal.dtype == DType::kBF16) literal.as<std::uint16_t>()[i] = float_to_bfloat16(value);
+    } else {
+      std::int64_t value = 0;
+      const auto result = std::from_chars(text.data(), text.data() + text.size(), value);
+      read = result.ec == std::errc() && result.ptr == text.data() + text.size();
+      if (literal.dtype == DType::kI64) {
+        literal.as<std::int64_t>()[i] = value;
+      } else {
+        auto* target = literal.as<char>() + index * size_of(literal.dtype);
+        encode_element(literal.dtype, static_cast<double>(value), target);
+        read = read && decode_element(literal.dtype, target) == static_cast<double>(value);
+      }
+    }
+    if (!read) {
+      fail(offset, "not a value of type " + std::string(name_of(literal.dtype)), std::string(text),
+           "Write one value per element of the constant.");
+    }
+  }
+
+  // --- ops ----------------------------------------------------------------------------------
+
+  /// The value a label stands for; invalid when its definition was faulty.
+  ValueId parse_value() {
+    if (peek().kind != TokenKind::kLabel) fail_expected("a value such as %x");
+    const Token label = take();
+    const auto place = values_.find(std::string(label.text));
+    if (place != values_.end()) return place->second;
+    std::vector<std::string> known;
+    for (const auto& [name, id] : values_) known.push_back(name);
+    const std::string nearest = nearest_word(label.text, known);
+    fail(label.offset, "the value is not defined before its use", std::string(label.text),
+         nearest.empty() ? "Define it above." : "Did you mean " + nearest + "?");
+  }
+
+  /// One argument that is no list. A use of a faulty value clears `sound`.
+  ArgValue parse_item(bool& sound) {
+    const Token token = peek();
+    if (token.kind == TokenKind::kLabel) {
+      const ValueId id = parse_value();
+      sound = sound && id.valid();
+      return id;
+    }
+    if (token.kind == TokenKind::kString) return unquote(take().text);
+    if (accept("none")) return std::monostate{};
+    if (accept("true")) return true;
+    if (accept("false")) return false;
+    if (const auto dtype = parse_dtype(token.text)) {
+      take();
+      return *dtype;
+    }
+    const std::string_view text = take_expression();
+    double number = 0;
+    if (looks_floating(text) && read_float(text, number)) return number;
+    const Result<Sym> sym = graph_.syms.parse(text);
+    if (!sym.ok()) {
+      fail(token.offset, sym.refusal().reason, std::string(text),
+           "Write a value, a list, a number, an expression over declared symbols, a dtype, a "
+           "string, true, false or none.");
+    }
+    return sym.value();
+  }
+
+  template <typename T>
+  ArgValue list_of(const std::vector<ArgValue>& items, std::size_t offset) {
+    std::vector<T> list;
+    for (const ArgValue& item : items) {
+      if (const T* value = std::get_if<T>(&item)) {
+        list.push_back(*value);
+        continue;
+      }
+      if constexpr (std::is_same_v<T, ValueId>) {
+        if (std::holds_alternative<std::monostate>(item)) {
+          list.push_back(ValueId{});
+          continue;
+        }
+      }
+      fail(offset, "a list of mixed kinds", "", "Keep one kind of item in a list.");
+    }
+    return list;
+  }
+
+  ArgValue parse_list(bool& sound) {
+    const std::size_t offset = peek().offset;
+    expect("[");
+    std::vector<ArgValue> items;
+    if (!accept("]")) {
+      do {
+        items.push_back(parse_item(sound));
+      } while (accept(","));
+      expect("]");
+    }
+    if (items.empty()) {
+      if (accept("tensor")) return std::vector<ValueId>{};
+      if (accept("f64")) return std::vector<double>{};
+      if (accept("bool")) return std::vector<bool>{};
+      return std::vector<Sym>{};
+    }
+    if (std::holds_alternative<Sym>(items.front())) return list_of<Sym>(items, offset);
+    if (std::holds_alternative<double>(items.front())) return list_of<double>(items, offset);
+    if (std::holds_alternative<bool>(items.front())) return list_of<bool>(items, offset);
+    return list_of<ValueId>(items, offset);
+  }
+
+  std::vector<ValueId> parse_call(const std::vector<Token>& labels) {
+    const Token op = peek();
+    if (op.kind != TokenKind::kWord || std::count(op.text.begin(), op.text.end(), '.') < 2) {
+      fail_expected("input, weight, constant or an op such as aten.add.Tensor");
+    }
+    take();
+    expect("(");
+    std::vector<Arg> args;
+    std::set<std::string> names;
+    bool sound = true;
+    if (!accept(")")) {
+      do {
+        const Token name = peek();
+        if (name.kind != TokenKind::kWord) fail_expected("an argument's name");
+        take();
+        if (!names.insert(std::string(name.text)).second) {
+          fail(name.offset, "the argument is given twice", std::string(name.text), "Remove one.");
+        }
+        expect("=");
+        args.push_back(
+            {std::string(name.text), is_next("[") ? parse_list(sound) : parse_item(sound)});
+      } while (accept(","));
+      expect(")");
+    }
+    expect(":");
+    std::vector<TensorType> types;
+    do {
+      types.push_back(parse_type());
+    } while (accept(","));
+    if (!sound) return {};
+    const auto disagreements = type_faults(graph_, op.text, args, types);
+    for (const std::string& line : disagreements) {
+      record(op.offset, line, std::string(op.text), "Correct the arguments or the written type.");
+    }
+    if (!disagreements.empty()) throw StatementFault{};
+    return graph_.add_op(std::string(op.text), std::move(args), std::move(types),
+                         name_from(labels));
+  }
+
+  /// The op's name: its label, or what the labels %name.0, %name.1.. share; "" for %12.
+  static std::string name_from(const std::vector<Token>& labels) {
+    std::string name(labels.front().text.substr(1));
+    if (labels.size() > 1 && name.ends_with(".0")) name.resize(name.size() - 2);
+    return is_label(name) ? name : std::string();
+  }
+
+  std::string_view text_;
+  std::string_view file_;
+  std::vector<Token> tokens_;
+  std::size_t at_ = 0;
+  std::vector<TextFault> faults_;
+  Graph graph_;
+  std::unordered_map<std::string, ValueId> values_;
+  std::set<std::string> inputs_;
+  std::set<std::string> weights_;
+};
+
+}  // namespace
+
+Graph parse_graph(std::string_view text, std::string_view file_name) {
+  return GraphParser(text, file_name).run();
+}
+
+}  // namespace breakeven
