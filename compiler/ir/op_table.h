@@ -49,14 +49,12 @@ using ReferenceFn = double (*)(std::span<const double> x);
 /// C literals in an expression are small integers, exact in every type. Calls are written without
 /// the type suffix; codegen appends _f32 or _f64 (be_exp -> be_exp_f32), or the integer type's name
 /// in int_expr (be_floor_div -> be_floor_div_i64). The prelude has to provide:
-///   be_c(x)            a double literal as the compute type
-///   be_exp be_log be_log1p be_expm1 be_sqrt be_rsqrt be_sin be_cos be_tanh be_erf be_sigmoid
+///   be_exp be_log be_log1p be_expm1 be_sqrt be_rsqrt be_sin be_cos be_tanh be_erf
 ///   be_floor be_ceil be_rint be_trunc be_fabs be_pow
 ///   be_fmin_nan be_fmax_nan   NaN when either operand is NaN
 ///   be_fmod            C's fmod: sign of the dividend
 ///   be_remainder       Python's %: sign of the divisor
 ///   be_floor_div       Python's //: by the remainder, not floor(a / b); a / b when b is 0
-///   be_isnan           1 or 0
 ///   be_select(c, a, b) c ? a : b
 /// Integer arithmetic wraps in the operand's own type. 16-bit floats compute in f32 and round to
 /// their type after every op. A comparison or predicate has a bool output and its operands' compute
@@ -83,6 +81,8 @@ struct OpRow {
   bool rounds_scalars = false;
   /// Integers: a zero in the last operand is an error that a kernel cannot raise (see class_of).
   bool int_division = false;
+  /// Values of the last operands when they are left out, for the reference of composite ops.
+  std::vector<double> defaults = {};
 };
 
 /// The row of "aten.add.Tensor", nullptr when the table has none (the op is then extern, unknown).
