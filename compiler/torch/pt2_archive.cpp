@@ -34,10 +34,11 @@ class MappedFile {
     std::shared_ptr<MappedFile> mapped;
     if (::fstat(file, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0) {
       const auto size = static_cast<std::size_t>(status.st_size);
-      // Populated now, so that reading the weights counts as loading and not as the first request.
-      void* data = ::mmap(nullptr, size, PROT_READ | PROT_WRITE,
-                          MAP_PRIVATE | MAP_POPULATE | MAP_NORESERVE, file, 0);
+      // Populated now, so that reading the weights counts as loading and not as the first request;
+      // populated before it becomes writable, or the kernel would copy every page.
+      void* data = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE | MAP_POPULATE, file, 0);
       if (data != MAP_FAILED) mapped.reset(new MappedFile(data, size));
+      if (mapped && ::mprotect(data, size, PROT_READ | PROT_WRITE) != 0) mapped.reset();
     } else if (S_ISDIR(status.st_mode)) {
       errno = EISDIR;
     } else {
