@@ -5,39 +5,24 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
+
+#include "reports/schema/raw_samples.h"
 
 namespace breakeven {
 
 inline constexpr int kResultsVersion = 1;
-
-/// One served request, as kept in the raw file (fixed little-endian layout, see raw_samples.h).
-struct RawSample {
-  std::int64_t id = 0;
-  std::int64_t due_ns = 0;    ///< Intended arrival, relative to the trial's start of traffic.
-  std::int64_t sent_ns = 0;   ///< When the generator handed it over.
-  std::int64_t start_ns = 0;  ///< When the executor began it.
-  std::int64_t done_ns = 0;
-  std::int64_t compile_ns = 0;  ///< Compile and cache-load work inside the service time.
-  std::int32_t shape = 0;       ///< Index into Trial::shapes.
-  std::uint32_t flags = 0;      ///< SampleFlag bits.
-};
-
-enum SampleFlag : std::uint32_t {
-  kSampleCompiled = 1,   ///< The request waited for a compile or cache load of its own.
-  kSampleFellBack = 2,   ///< Served eagerly in a compiled arm.
-  kSampleFirst = 4,      ///< First request of its process.
-  kSampleFailed = 8,     ///< No answer; latency is not a latency.
-};
 
 struct StageTime {
   std::string name;
   std::int64_t ns = 0;
 };
 
-/// One compile or cache load; mirrors compiler/runtime/events.h (reports know nothing of the compiler).
+/// One compile or cache load; mirrors compiler/runtime/events.h (reports know nothing of the
+/// compiler).
 struct CompileRecord {
-  std::string trigger;  ///< "first" or "recompile".
+  std::string trigger;     ///< "first" or "recompile".
   std::int64_t at_ns = 0;  ///< Relative to the trial's process start.
   std::int64_t duration_ns = 0;
   std::int64_t request = -1;  ///< Raw sample id that caused it, -1 in prepare.
@@ -59,7 +44,7 @@ struct GeneratorCheck {
   double achieved_rate_per_s = 0;
   double late_share = 0;  ///< Sends later than max(100 us, 1 % of the p50).
   bool valid = true;
-  std::string reason;     ///< Why not valid.
+  std::string reason;  ///< Why not valid.
 };
 
 /// One process: one arm in one phase.
@@ -70,11 +55,12 @@ struct Trial {
   int order = 0;      ///< Position in the run's sequence of trials.
   std::uint64_t seed = 0;
   bool ok = false;
-  std::string failure;  ///< Why not ok: message, signal, time-out.
-  std::vector<std::string> shapes;           ///< "batch=1 length=13", index = RawSample::shape.
-  std::vector<StageTime> stages;             ///< Start-up split; sums to first_result_ns.
+  std::string failure;                          ///< Why not ok: message, signal, time-out.
+  std::vector<std::string> shapes;              ///< "batch=1 length=13", index = RawSample::shape.
+  std::vector<StageTime> stages;                ///< Start-up split; sums to first_result_ns.
   std::optional<std::int64_t> first_result_ns;  ///< Process spawn to first synchronised output.
-  std::optional<std::int64_t> compiler_ns;   ///< Of these, compile work (weights in memory -> first result, less eager work).
+  std::optional<std::int64_t> compiler_ns;  ///< Of these, compile work (weights in memory -> first
+                                            ///< result, less eager work).
   std::optional<std::int64_t> steady_after_requests;  ///< Empty: never steady within the cap.
   std::optional<std::int64_t> steady_after_ns;
   std::map<std::string, std::int64_t> counters;
@@ -91,11 +77,12 @@ struct AccuracyRecord {
   std::string arm, shape;
   bool eager_deterministic = false;
   double rmse_eager = 0, rmse_arm = 0, limit = 0;  ///< Against fp64, largest over the outputs.
-  bool masks_equal = true;  ///< NaN/Inf in the same places as eager.
+  bool masks_equal = true;                         ///< NaN/Inf in the same places as eager.
   bool ok = false;
 };
 
-/// What the shape stream of the scenario looks like, for break-even: probability per distinct shape.
+/// What the shape stream of the scenario looks like, for break-even: probability per distinct
+/// shape.
 struct ShapeClass {
   std::string shape;
   double probability = 0;
@@ -118,10 +105,11 @@ struct Results {
   double usd_per_hour = 0;
   std::string price_device, price_date, price_source, price_origin;
   double engineer_days = 0, usd_per_engineer_day = 0;
-  std::string shape_order;  ///< "published" or "resampled".
-  std::string policy_json;  ///< The policy's own text.
-  std::vector<ShapeClass> shape_classes;       ///< Distinct shapes of the stream, most likely first.
-  std::map<std::string, std::string> environment;  ///< cpu, cores, governor, kernel, load, torch, ...
+  std::string shape_order;                ///< "published" or "resampled".
+  std::string policy_json;                ///< The policy's own text.
+  std::vector<ShapeClass> shape_classes;  ///< Distinct shapes of the stream, most likely first.
+  std::map<std::string, std::string>
+      environment;  ///< cpu, cores, governor, kernel, load, torch, ...
   std::vector<Trial> trials;
   std::vector<AccuracyRecord> accuracy;
 };
@@ -134,8 +122,8 @@ Results read_results(const std::filesystem::path& file);
 /// The JSON Schema of results.json.
 std::string results_schema();
 
-/// Raw samples of one trial. The file carries magic, version, count and checksum.
-void write_raw_samples(const std::vector<RawSample>& samples, const std::filesystem::path& file);
-std::vector<RawSample> read_raw_samples(const std::filesystem::path& file);
+/// Whole text of results.json, and back; `name` is what diagnostics call the file.
+std::string results_to_json(const Results& results);
+Results results_from_json(std::string_view text, const std::string& name);
 
 }  // namespace breakeven

@@ -1,0 +1,258 @@
+#include <algorithm>
+#include <bit>
+#include <boost/math/distributions/students_t.hpp>
+#include <cmath>
+#include <numeric>
+
+#include "compiler/support/check.h"
+#include "compiler/support/text.h"
+#include "reports/stats/stats.h"
+
+namespace breakeven {
+namespace {
+
+constexpr std::size_t kFewestProcesses = 3;
+
+std::uint64_t splitmix(std::uint64_t& state) {
+  state += 0x9e3779b97f4a7c15ULL;
+  std::uint64_t z = state;
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
+  return z ^ (z >> 31);
+}
+
+std::vector<const std::vector<double>*> not_empty(const Groups& groups) {
+  std::vector<const std::vector<double>*> kept;
+  for (const auto& group : groups) {
+    if (!group.empty()) kept.push_back(&group);
+  }
+  return kept;
+}
+
+std::int64_t count_of(const Groups& groups) {
+  std::size_t count = 0;
+  for (const auto& group : groups) count += group.size();
+  return static_cast<std::int64_t>(count);
+}
+
+void set_interval(Number& number, std::vector<double> values, std::size_t processes) {
+  const auto interval = bootstrap_interval(*number.value, std::move(values), processes);
+  if (!interval) return;
+  number.lo = interval->lo;
+  number.hi = interval->hi;
+}
+
+/// Pooled samples in ascending order, each process's samples as ranks into them: a resample then
+/// only counts ranks, and quantiles are read off one pass.
+struct RankedGroups {
+  std::vector<double> sorted;
+  std::vector<std::vector<std::uint32_t>> ranks;
+
+  explicit RankedGroups(const std::vector<const std::vector<double>*>& groups) {
+    struct Owned {
+      double value;
+      std::uint32_t group;
+    };
+    std::vector<Owned> pool;
+    for (std::uint32_t g = 0; g < groups.size(); ++g) {
+      for (const double value : *groups[g]) pool.push_back({value, g});
+    }
+    std::sort(pool.begin(), pool.end(), [](const Owned& a, const Owned& b) {
+      return a.value < b.value || (a.value == b.value && a.group < b.group);
+    });
+    ranks.resize(groups.size());
+    for (std::uint32_t rank = 0; rank < pool.size(); ++rank) {
+      sorted.push_back(pool[rank].value);
+      ranks[pool[rank].group].push_back(rank);
+    }
+  }
+};
+
+/// values[q][resample] of pooled quantiles.
+std::vector<std::vector<double>> bootstrap_quantiles(const RankedGroups& groups,
+                                                     std::span<const double> qs,
+                                                     std::uint64_t seed) {
+  Random random(seed);
+  const auto processes = static_cast<std::uint32_t>(groups.ranks.size());
+  std::vector<std::vector<double>> values(qs.size());
+  std::vector<std::uint32_t> hits(groups.sorted.size());
+  for (int resample = 0; resample < kResamples; ++resample) {
+    std::fill(hits.begin(), hits.end(), 0);
+    std::size_t drawn = 0;
+    for (std::uint32_t p = 0; p < processes; ++p) {
+      const auto& ranks = groups.ranks[random.below(processes)];
+      const auto size = static_cast<std::uint32_t>(ranks.size());
+      for (std::uint32_t i = 0; i < size; ++i) ++hits[ranks[random.below(size)]];
+      drawn += size;
+    }
+    for (std::size_t q = 0; q < qs.size(); ++q) {
+      const auto wanted = static_cast<std::size_t>(
+          std::max(1.0, std::ceil(qs[q] * static_cast<double>(drawn) - 1e-9)));
+      std::size_t seen = 0, rank = 0;
+      if (qs[q] >= 0.5) {  // From the nearer end.
+        rank = hits.size();
+        while (rank > 0 && seen < drawn - wanted + 1) seen += hits[--rank];
+      } else {
+        while (seen < wanted) seen += hits[rank++];
+        --rank;
+      }
+      values[q].push_back(groups.sorted[rank]);
+    }
+  }
+  return values;
+}
+
+}  // namespace
+
+Random::Random(std::uint64_t seed) {
+  for (std::uint64_t& word : state_) word = splitmix(seed);
+}
+
+std::uint64_t Random::next() {
+  const std::uint64_t result = std::rotl(state_[1] * 5, 7) * 9;
+  const std::uint64_t shifted = state_[1] << 17;
+  state_[2] ^= state_[0];
+  state_[3] ^= state_[1];
+  state_[1] ^= state_[2];
+  state_[0] ^= state_[3];
+  state_[2] ^= shifted;
+  state_[3] = std::rotl(state_[3], 45);
+  return result;
+}
+
+std::uint32_t Random::below(std::uint32_t bound) {
+  // Multiply-shift; its bias is below bound / 2^32 and of no account for resampling.
+  return static_cast<std::uint32_t>(((next() >> 32) * bound) >> 32);
+}
+
+double Random::uniform() { return static_cast<double>(next() >> 11) * 0x1p-53; }
+
+std::vector<double> bootstrap(std::span<const std::size_t> sample_counts,
+                              const std::function<double(const Resample&)>& statistic,
+                              std::uint64_t seed, int resamples) {
+  BE_CHECK(!sample_counts.empty());
+  Random random(seed);
+  const auto processes = static_cast<std::uint32_t>(sample_counts.size());
+  Resample drawn;
+  drawn.process.resize(processes);
+  drawn.sample.resize(processes);
+  std::vector<double> values;
+  values.reserve(static_cast<std::size_t>(resamples));
+  for (int r = 0; r < resamples; ++r) {
+    for (std::uint32_t p = 0; p < processes; ++p) {
+      drawn.process[p] = random.below(processes);
+      const auto size = static_cast<std::uint32_t>(sample_counts[drawn.process[p]]);
+      drawn.sample[p].resize(size);
+      for (std::uint32_t& index : drawn.sample[p]) index = random.below(size);
+    }
+    values.push_back(statistic(drawn));
+  }
+  return values;
+}
+
+std::optional<Interval> bootstrap_interval(double estimate, std::vector<double> values,
+                                           std::size_t processes) {
+  if (processes < kFewestProcesses || values.empty() || !std::isfinite(estimate))
+    return std::nullopt;
+  const std::size_t all = values.size();
+  std::erase_if(values, [](double value) { return !std::isfinite(value); });
+  if (static_cast<double>(all - values.size()) > 0.025 * static_cast<double>(all))
+    return std::nullopt;
+  std::sort(values.begin(), values.end());
+  const auto n = static_cast<double>(processes);
+  const boost::math::students_t_distribution<double> student(n - 1);
+  const double widen = boost::math::quantile(student, 0.975) / 1.959963985 * std::sqrt(n / (n - 1));
+  const double lo = std::min(quantile_sorted(values, 0.025), estimate);
+  const double hi = std::max(quantile_sorted(values, 0.975), estimate);
+  return Interval{estimate - widen * (estimate - lo), estimate + widen * (hi - estimate)};
+}
+
+std::vector<Number> pooled_quantiles(const Groups& groups, std::span<const double> qs,
+                                     const std::string& unit, std::uint64_t seed, bool intervals) {
+  const auto kept = not_empty(groups);
+  const std::int64_t count = count_of(groups);
+  std::vector<Number> numbers;
+  if (kept.empty()) {
+    numbers.assign(qs.size(), Number::none(unit, "not enough data: no samples"));
+    return numbers;
+  }
+  const RankedGroups ranked(kept);
+  const bool with_interval = intervals && kept.size() >= kFewestProcesses;
+  const auto resampled = with_interval ? bootstrap_quantiles(ranked, qs, seed)
+                                       : std::vector<std::vector<double>>(qs.size());
+  for (std::size_t i = 0; i < qs.size(); ++i) {
+    const std::int64_t floor = percentile_floor(qs[i]);
+    if (count < floor) {
+      numbers.push_back(Number::none(unit,
+                                     "not enough data: " + std::to_string(count) + " samples, p" +
+                                         format_double(qs[i] * 100) + " needs " +
+                                         std::to_string(floor),
+                                     Origin::kMeasured, count));
+      continue;
+    }
+    Number number = Number::given(quantile_sorted(ranked.sorted, qs[i]), unit, Origin::kMeasured);
+    number.samples = count;
+    if (with_interval) {
+      set_interval(number, resampled[i], kept.size());
+      // No quantile of nonnegative samples lies below zero, whatever the widening says.
+      if (number.lo && ranked.sorted.front() >= 0) number.lo = std::max(0.0, *number.lo);
+    }
+    numbers.push_back(std::move(number));
+  }
+  return numbers;
+}
+
+Number pooled_mean(const Groups& groups, const std::string& unit, std::uint64_t seed,
+                   bool intervals) {
+  const auto kept = not_empty(groups);
+  if (kept.empty()) return Number::none(unit, "not enough data: no samples");
+  double sum = 0;
+  std::vector<std::size_t> sizes;
+  for (const auto* group : kept) {
+    sum = std::accumulate(group->begin(), group->end(), sum);
+    sizes.push_back(group->size());
+  }
+  const std::int64_t count = count_of(groups);
+  Number number = Number::ratio(sum, static_cast<double>(count), unit, Origin::kMeasured, count);
+  if (!number.value || !intervals || kept.size() < kFewestProcesses) return number;
+  const auto statistic = [&](const Resample& drawn) {
+    double total = 0;
+    std::size_t size = 0;
+    for (std::size_t p = 0; p < drawn.process.size(); ++p) {
+      const std::vector<double>& group = *kept[drawn.process[p]];
+      for (const std::uint32_t index : drawn.sample[p]) total += group[index];
+      size += drawn.sample[p].size();
+    }
+    return total / static_cast<double>(size);
+  };
+  set_interval(number, bootstrap(sizes, statistic, seed), kept.size());
+  return number;
+}
+
+Number median_over_processes(const std::vector<double>& values, const std::string& unit,
+                             std::uint64_t seed, bool intervals) {
+  if (values.empty()) return Number::none(unit, "not enough data: no process gave this figure");
+  Number number = Number::given(quantile(values, 0.5), unit, Origin::kMeasured);
+  number.samples = static_cast<std::int64_t>(values.size());
+  if (!number.value || !intervals || values.size() < kFewestProcesses) return number;
+  // One figure a process: the order statistics bound the median, and the range is what few allow.
+  std::vector<double> sorted = values;
+  std::sort(sorted.begin(), sorted.end());
+  const auto exact = order_statistics_interval(sorted, 0.5);
+  if (exact) {
+    number.lo = exact->lo;
+    number.hi = exact->hi;
+    return number;
+  }
+  const std::vector<std::size_t> sizes(values.size(), 1);
+  const auto statistic = [&](const Resample& drawn) {
+    std::vector<double> picked;
+    for (const std::uint32_t p : drawn.process) picked.push_back(values[p]);
+    return quantile(std::move(picked), 0.5);
+  };
+  set_interval(number, bootstrap(sizes, statistic, seed), values.size());
+  if (number.lo && sorted.front() >= 0) number.lo = std::max(0.0, *number.lo);
+  return number;
+}
+
+}  // namespace breakeven
