@@ -199,12 +199,12 @@ class CrossCheck {
 
   void check_measure() {
     const MeasureSpec& measure = scenario_.measure;
-    if (measure.trial_timeout_s <= measure.traffic_seconds + measure.steady_seconds) {
-      report({"measure", "trial_timeout_s"},
-             "a trial would be stopped before its traffic or closed loop ends",
-             "Give more than traffic_seconds + steady_seconds");
+    const double longest = std::max(measure.traffic_seconds, measure.start_seconds);
+    if (measure.trial_timeout_s <= longest) {
+      report({"measure", "trial_timeout_s"}, "a process would be stopped before its traffic ends",
+             "Give more than traffic_seconds and start_seconds");
     }
-    if (scenario_.traffic.rate_per_s * measure.traffic_seconds > kMaxRequests) {
+    if (scenario_.traffic.rate_per_s * longest > kMaxRequests) {
       report({"measure", "traffic_seconds"}, "a trial would hold more than 20 million requests",
              "Lower the rate or the seconds");
     }

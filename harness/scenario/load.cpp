@@ -98,11 +98,14 @@ TrafficSpec read_traffic(Reader in, const std::filesystem::path& directory) {
 MeasureSpec read_measure(Reader in) {
   MeasureSpec measure;
   measure.processes = static_cast<int>(in.integer("processes"));
+  measure.start_seconds = in.number("start_seconds");
+  measure.start_cap_requests = static_cast<int>(in.integer("start_cap_requests"));
+  measure.steady_requests = static_cast<int>(in.integer("steady_requests"));
+  measure.steady_cap_seconds = in.number("steady_cap_seconds");
   measure.traffic_seconds = in.number("traffic_seconds");
-  measure.steady_seconds = in.number("steady_seconds");
-  measure.warmup_cap_requests = static_cast<int>(in.integer("warmup_cap_requests"));
   measure.warmup_coverage = in.number("warmup_coverage");
-  measure.shape_classes = static_cast<int>(in.integer("shape_classes"));
+  measure.warmup_shapes = static_cast<int>(in.integer("warmup_shapes"));
+  measure.accuracy_seconds = in.number("accuracy_seconds");
   measure.threads = static_cast<int>(in.integer("threads"));
   measure.trial_timeout_s = in.number("trial_timeout_s");
   measure.seed = static_cast<std::uint64_t>(in.number("seed"));
@@ -149,9 +152,11 @@ Scenario read_scenario(Reader in, const std::filesystem::path& path) {
   scenario.max_batch = static_cast<int>(in.at("batching").integer("max_batch"));
   scenario.max_delay_ms = in.at("batching").number("max_delay_ms");
   scenario.slo_p99_ms = in.number("slo_p99_ms");
+  scenario.slo_source = in.text("slo_source");
   scenario.arms = in.texts("arms");
   const Reader life = in.at("life");
-  scenario.life = {life.number("restarts_per_day"), life.text("origin"), life.text("source")};
+  scenario.life = {life.number("restarts_per_day"), life.text("origin"), life.text("source"),
+                   life.at("cache_survives_restart").node.boolean};
   const Reader price = in.at("price");
   scenario.price = {price.number("usd_per_hour"), price.text("device"), price.text("date"),
                     price.text("source"), price.text("origin")};

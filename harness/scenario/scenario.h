@@ -84,16 +84,20 @@ struct PriceSpec {
 struct LifeSpec {
   double restarts_per_day = 1;
   std::string origin, source;  ///< origin: measured | assumed | given.
+  bool cache_survives_restart = false;
 };
 
 struct MeasureSpec {
-  int processes = 5;              ///< Trials per (arm, phase).
-  double traffic_seconds = 16;    ///< Open-loop time per trial.
-  double steady_seconds = 5;      ///< Closed-loop time per trial.
-  int warmup_cap_requests = 400;  ///< "never steady" past it.
-  double warmup_coverage = 0.8;   ///< Warm-up serves the likeliest shapes up to this share.
-  int shape_classes = 64;         ///< Most shapes that warm-up and the accuracy check visit.
-  int threads = 0;                ///< Intra-op threads; 0: all cores.
+  int processes = 5;               ///< Trials per (arm, phase).
+  double start_seconds = 8;        ///< Open-loop time right after a cold or warm start.
+  int start_cap_requests = 1000;   ///< "never steady" past it.
+  int steady_requests = 100;       ///< Closed-loop requests per trial, the same for all arms.
+  double steady_cap_seconds = 60;  ///< A closed loop that takes longer is void.
+  double traffic_seconds = 10;     ///< Open-loop time per trial after warm-up.
+  double warmup_coverage = 0.8;    ///< Warm-up serves the likeliest shapes up to this share.
+  int warmup_shapes = 64;          ///< At most so many.
+  double accuracy_seconds = 60;    ///< Cap on the accuracy check of one arm.
+  int threads = 0;                 ///< Intra-op threads; 0: all cores.
   double trial_timeout_s = 300;
   std::uint64_t seed = 1;
 };
@@ -112,7 +116,8 @@ struct Scenario {
   TrafficSpec traffic;
   int max_batch = 1;  ///< Batching: 1 = none.
   double max_delay_ms = 0;
-  double slo_p99_ms = 0;          ///< 0: none.
+  double slo_p99_ms = 0;  ///< 0: none.
+  std::string slo_source;
   std::vector<std::string> arms;  ///< First is the baseline.
   LifeSpec life;
   PriceSpec price;
