@@ -1,0 +1,13 @@
+#include <algorithm>
+
+#include "harness/executors/executor.h"
+
+namespace breakeven {
+
+const ArmKind* find_arm(const ArmTable& table, const std::string& arm) {
+  const auto found = std::find_if(table.begin(), table.end(),
+                                  [&](const ArmKind& kind) { return kind.prefix == arm; });
+  return found == table.end() ? nullptr : &*found;
+}
+
+}  // namespace breakeven
