@@ -9,7 +9,8 @@ namespace breakeven {
 
 std::string render_json(const Results& results, const Decision& decision);      ///< report.json
 std::string render_markdown(const Results& results, const Decision& decision);  ///< report.md
-std::string render_html(const Results& results, const Decision& decision);      ///< One file, no network.
+std::string render_html(const Results& results,
+                        const Decision& decision);  ///< One file, no network.
 /// For people at a terminal; `colour` adds ANSI colours.
 std::string render_terminal(const Results& results, const Decision& decision, bool colour);
 

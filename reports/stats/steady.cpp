@@ -85,15 +85,14 @@ Reference reference_of(std::span<const Point> tail) {
 /// climb starts the sum early, so the alarm alone places a step a few samples late.
 std::size_t step_before(std::span<const Point> points, const Reference& reference,
                         std::size_t alarm, std::size_t from, double sign) {
-  const std::size_t few = std::min(alarm + 3, from);
-  double height = 0;
-  for (std::size_t i = alarm; i < few; ++i)
-    height += sign * reference.standardised(points[i].value);
-  height /= static_cast<double>(few - alarm);
+  const auto height = [&](std::size_t i) { return sign * (points[i].value - reference.level); };
+  std::vector<double> heights;
+  for (std::size_t i = alarm; i < std::min(alarm + 5, from); ++i) heights.push_back(height(i));
+  const double step = std::max(quantile(std::move(heights), 0.5), reference.spread);
   double sum = 0, best_sum = 0;
   std::size_t best = from;
   for (std::size_t i = alarm; i < from; ++i) {
-    sum += sign * reference.standardised(points[i].value) - height / 2;
+    sum += std::clamp(height(i) - step / 2, -step / 2, step / 2);
     if (sum <= best_sum) continue;
     best_sum = sum;
     best = i + 1;
