@@ -146,18 +146,13 @@ class SymParser {
   }
 
   Sym sum(int depth) {
-    if (depth > kMaxDepth) return fail("the expression is nested deeper than 64");
-    Sym left;
-    if (accept("-")) {
-      left = negated_product(depth);
-    } else {
-      left = product(depth);
-    }
+    Sym left = product(depth);
     while (fault_.empty()) {
       if (accept("+")) {
         left = context_.add(left, product(depth));
       } else if (accept("-")) {
-        left = context_.add(left, negated_product(depth));
+        left = take_min_magnitude() ? context_.add(left, context_.constant(INT64_MIN))
+                                    : context_.sub(left, product(depth));
       } else {
         break;
       }
@@ -165,17 +160,17 @@ class SymParser {
     return left;
   }
 
-  /// The product behind a minus sign. INT64_MIN is the one integer whose magnitude has no Sym.
-  Sym negated_product(int depth) {
-    constexpr std::string_view kMinMagnitude = "9223372036854775808";
+  /// Behind a minus sign: the magnitude of INT64_MIN, which alone is no integer.
+  bool take_min_magnitude() {
+    constexpr std::string_view kMagnitude = "9223372036854775808";
     skip_space();
-    const std::size_t end = at_ + kMinMagnitude.size();
-    const bool is_min =
-        text_.substr(at_, kMinMagnitude.size()) == kMinMagnitude &&
-        (end >= text_.size() || std::isdigit(static_cast<unsigned char>(text_[end])) == 0);
-    if (!is_min) return context_.mul(product(depth), context_.constant(-1));
+    const std::size_t end = at_ + kMagnitude.size();
+    if (text_.substr(at_, kMagnitude.size()) != kMagnitude) return false;
+    if (end < text_.size() && std::isdigit(static_cast<unsigned char>(text_[end])) != 0) {
+      return false;
+    }
     at_ = end;
-    return context_.constant(INT64_MIN);
+    return true;
   }
 
   Sym product(int depth) {
@@ -196,6 +191,11 @@ class SymParser {
 
   Sym factor(int depth) {
     skip_space();
+    if (depth > kMaxDepth) return fail("the expression is nested deeper than 64");
+    if (accept("-")) {
+      if (take_min_magnitude()) return context_.constant(INT64_MIN);
+      return context_.mul(factor(depth + 1), context_.constant(-1));
+    }
     if (accept("(")) {
       const Sym inner = sum(depth + 1);
       return accept(")") ? inner : fail("expected ')'");

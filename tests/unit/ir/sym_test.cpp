@@ -66,7 +66,7 @@ TEST_F(SymTest, EveryTextReadsBack) {
 }
 
 TEST_F(SymTest, BadTextIsRefused) {
-  for (const std::string text :
+  for (const std::string& text :
        {std::string(""), std::string("s +"), std::string("q"), std::string("s // 0"),
         std::string("mod(s, 0)"), std::string("9223372036854775808"), std::string("min(s)"),
         std::string("(s"), std::string("s s"), std::string(5000, '('), std::string(100, '('),
