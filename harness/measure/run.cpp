@@ -1,0 +1,417 @@
+#include "harness/measure/run.h"
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <utility>
+
+#include "compiler/support/error.h"
+#include "compiler/support/files.h"
+#include "compiler/support/hash.h"
+#include "compiler/support/subprocess.h"
+#include "compiler/support/text.h"
+#include "harness/measure/environment.h"
+#include "harness/measure/resume.h"
+#include "harness/measure/run_directory.h"
+#include "harness/traffic/traffic.h"
+
+namespace breakeven {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int kQuickProcesses = 2;
+constexpr int kQuickAccuracyShapes = 10;
+
+std::uint64_t mixed_seed(std::uint64_t seed, int process, const std::string& purpose) {
+  // Below 2^53, so that any JSON reader keeps it whole.
+  return hash_bytes(purpose + ' ' + std::to_string(process), seed).low >> 11;
+}
+
+std::string model_hash(const Scenario& scenario) {
+  if (scenario.model.file.empty()) return "none";
+  if (!std::filesystem::exists(scenario.model.file)) {
+    const std::string make = scenario.model.export_args.empty()
+                                 ? "Export the model with scripts/export_model.py"
+                                 : "Make it with: scripts/export_model.py " +
+                                       join(scenario.model.export_args, " ") + " -o " +
+                                       scenario.model.file;
+    throw UserError(
+        {.file = scenario.model.file, .message = "the model file does not exist", .fix = make});
+  }
+  return hash_bytes(read_file(scenario.model.file)).to_hex();
+}
+
+/// Facts of the scenario and the machine; no trial yet.
+Results begin_results(const Scenario& scenario, const RunOptions& options) {
+  Results results;
+  results.created_at = utc_now();
+  results.command = options.command;
+  results.scenario_name = scenario.name;
+  results.scenario_question = scenario.question;
+  results.scenario_hash = scenario.hash;
+  results.binary_hash = binary_hash();
+  results.version = options.version;
+  results.scenario_json = scenario.canonical_json;
+  results.quick = options.quick;
+  results.arms = scenario.arms;
+  results.rate_per_s = mean_rate_per_s(scenario);
+  results.rate_origin = scenario.traffic.origin;
+  results.restarts_per_day = scenario.life.restarts_per_day;
+  results.restarts_origin = scenario.life.origin;
+  results.cache_survives_restart = scenario.life.cache_survives_restart;
+  results.slo_p99_ms = scenario.slo_p99_ms;
+  results.usd_per_hour = scenario.price.usd_per_hour;
+  results.price_device = scenario.price.device;
+  results.price_date = scenario.price.date;
+  results.price_source = scenario.price.source;
+  results.price_origin = scenario.price.origin;
+  results.engineer_days = scenario.engineer_days;
+  results.usd_per_engineer_day = scenario.usd_per_engineer_day;
+  results.shape_order = scenario.shape_order;
+  results.policy_json = scenario.policy_json;
+  for (const WeightedShape& shape : shape_distribution(scenario)) {
+    results.shape_classes.push_back({shape_text(scenario, shape.shape), shape.probability});
+  }
+  results.environment = machine_environment();
+  for (const auto& [key, value] : options.environment) results.environment[key] = value;
+  results.environment["threads"] = std::to_string(scenario.measure.threads);
+  results.environment["model_hash"] = model_hash(scenario);
+  return results;
+}
+
+/// The child's own words, without the program's prefix, as diagnostics of this process.
+UserError relayed_error(const SubprocessResult& child) {
+  std::vector<Diagnostic> diagnostics;
+  for (std::string line : split(child.standard_error, '\n')) {
+    constexpr std::string_view kPrefix = "breakeven: ";
+    if (line.starts_with(kPrefix)) line.erase(0, kPrefix.size());
+    if (!line.empty()) diagnostics.push_back({.message = line});
+  }
+  if (diagnostics.empty()) diagnostics.push_back({.message = "a trial " + child.describe()});
+  return UserError(diagnostics, static_cast<ExitCode>(child.exit_code));
+}
+
+std::string failure_text(const SubprocessResult& child) {
+  std::string text = child.describe();
+  std::string said = child.standard_error;
+  while (!said.empty() && said.back() == '\n') said.pop_back();
+  constexpr std::size_t kTail = 400;
+  if (said.size() > kTail) said = "…" + said.substr(said.size() - kTail);
+  if (!said.empty()) text += ": " + printable(said, 2 * kTail);
+  return text;
+}
+
+class Run {
+ public:
+  Run(const Scenario& scenario, const RunOptions& options)
+      : scenario_(scenario),
+        options_(options),
+        directory_(options.directory),
+        plan_(plan_trials(scenario.arms, scenario.measure.processes)),
+        estimate_(scenario.measure),
+        trace_seconds_(trace_seconds(scenario)) {}
+
+  Results measure() {
+    results_ = begin_results(scenario_, options_);
+    take_over_earlier();
+    make_directories(directory_.raw());
+    make_directories(directory_.work());
+    save();
+    for (std::size_t i = 0; i < plan_.size() && !is_interrupted(); ++i) {
+      if (is_done(plan_[i])) {
+        report(i, true, "");
+        continue;
+      }
+      report(i, false, "");
+      run_planned(i);
+      save();
+    }
+    results_.interrupted = is_interrupted();
+    results_.environment["load_average_end"] = load_average();
+    save();
+    if (!results_.interrupted) {
+      std::error_code ignored;
+      std::filesystem::remove_all(directory_.work(), ignored);
+    }
+    return results_;
+  }
+
+ private:
+  bool is_interrupted() const {
+    return options_.interrupted != nullptr && options_.interrupted->load();
+  }
+
+  void take_over_earlier() {
+    if (options_.fresh) directory_.remove_earlier_run();
+    if (!std::filesystem::exists(directory_.results())) return;
+    if (!options_.resume) {
+      throw UserError({.file = directory_.results().string(),
+                       .message = "the directory holds the results of an earlier run",
+                       .fix = "Pass --resume to go on with it, --fresh to replace it, or choose "
+                              "another directory"});
+    }
+    Results earlier = read_results(directory_.results());
+    check_same_run(earlier, results_, directory_.results().string());
+    keep_complete_trials(earlier, [&](const std::string& arm, int process) {
+      return std::filesystem::exists(directory_.cold_cache(arm, process));
+    });
+    results_.created_at = earlier.created_at;
+    results_.trials = std::move(earlier.trials);
+    results_.accuracy = std::move(earlier.accuracy);
+  }
+
+  bool is_done(const PlannedTrial& planned) const {
+    const std::vector<std::string> phases = phases_of(planned.kind);
+    return std::any_of(results_.trials.begin(), results_.trials.end(), [&](const Trial& trial) {
+      return trial.arm == planned.arm && trial.process == planned.process &&
+             trial.phase == phases.front();
+    });
+  }
+
+  void report(std::size_t index, bool skipped, const std::string& failure) const {
+    if (!options_.progress) return;
+    double left = 0;
+    for (std::size_t i = index; i < plan_.size(); ++i) {
+      if (!is_done(plan_[i]) && !is_blocked(plan_[i].arm)) left += estimate_.seconds_of(plan_[i]);
+    }
+    options_.progress({.index = static_cast<int>(index),
+                       .total = static_cast<int>(plan_.size()),
+                       .trial = plan_[index],
+                       .seconds_left = left,
+                       .skipped = skipped,
+                       .failure = failure});
+  }
+
+  bool is_blocked(const std::string& arm) const {
+    return std::any_of(
+        results_.accuracy.begin(), results_.accuracy.end(),
+        [&](const AccuracyRecord& record) { return record.arm == arm && !record.ok; });
+  }
+
+  TrialSpec spec_of(const PlannedTrial& planned, const std::filesystem::path& cache) const {
+    const bool warmed = planned.kind == TrialKind::kWarmed;
+    const std::string purpose = warmed ? "traffic" : "start";
+    // Start and warmed traffic take turns along the trace; the repetitions share it out evenly.
+    const double place = planned.process + (warmed ? 0.0 : 0.5);
+    TrialSpec spec;
+    spec.scenario_file = std::filesystem::absolute(scenario_.path);
+    spec.arm = planned.arm;
+    spec.kind = planned.kind;
+    spec.process = planned.process;
+    spec.steady_seed = mixed_seed(scenario_.measure.seed, planned.process, "steady");
+    spec.traffic_seed = mixed_seed(scenario_.measure.seed, planned.process, purpose);
+    spec.traffic_offset_s = trace_seconds_ * place / scenario_.measure.processes;
+    spec.measure = scenario_.measure;
+    spec.accuracy_shapes = options_.quick ? kQuickAccuracyShapes : 0;
+    spec.cache_dir = cache;
+    spec.raw_directory = std::filesystem::absolute(directory_.raw());
+    return spec;
+  }
+
+  /// The kernel cache of a trial: its own, empty or a copy of what the cold trial left. Empty path
+  /// when that is gone.
+  std::filesystem::path prepare_cache(const PlannedTrial& planned) const {
+    const std::filesystem::path cold = directory_.cold_cache(planned.arm, planned.process);
+    const bool is_cold = planned.kind == TrialKind::kCold;
+    const bool needs_copy =
+        planned.kind == TrialKind::kWarmDisk || planned.kind == TrialKind::kWarmed;
+    const std::filesystem::path cache = is_cold ? cold : directory_.work() / "cache-of-trial";
+    std::error_code error;
+    std::filesystem::remove_all(cache, error);
+    if (needs_copy) {
+      if (!std::filesystem::exists(cold)) return {};
+      std::filesystem::copy(cold, cache, std::filesystem::copy_options::recursive, error);
+      if (error) {
+        throw UserError({.file = cache.string(),
+                         .message = "cannot copy the kernel cache: " + error.message(),
+                         .fix = "Free some space or choose another directory"},
+                        ExitCode::kEnvironment);
+      }
+    }
+    make_directories(cache);
+    return std::filesystem::absolute(cache);
+  }
+
+  void run_planned(std::size_t index) {
+    const PlannedTrial& planned = plan_[index];
+    if (is_blocked(planned.arm)) return;
+    const std::filesystem::path cache = prepare_cache(planned);
+    if (cache.empty()) {
+      add_failure(index, "the cold trial of this repetition failed, so there is no cache");
+      return;
+    }
+    const std::filesystem::path spec_file = directory_.work() / "trial.json";
+    const std::filesystem::path out_file = directory_.work() / "trial-results.json";
+    write_file_atomic(spec_file, to_text(spec_of(planned, cache)));
+    std::error_code ignored;
+    std::filesystem::remove(out_file, ignored);
+    SubprocessOptions child_options;
+    child_options.argv = options_.trial_command;
+    child_options.argv.push_back(spec_file.string());
+    child_options.argv.push_back(out_file.string());
+    child_options.timeout = static_cast<Nanos>(scenario_.measure.trial_timeout_s * 1e9);
+    child_options.interrupted = options_.interrupted;
+    child_options.environment = {"BREAKEVEN_SPAWNED_AT=" + std::to_string(now_ns())};
+    const SubprocessResult child = run_subprocess(child_options);
+    const Nanos wall = now_ns() - child.started_at;
+    if (child.ending == SubprocessResult::Ending::kInterrupted) return;
+    accept(index, child, wall, out_file);
+    estimate_.add(planned, static_cast<double>(wall) * 1e-9);
+    drop_caches(index);
+  }
+
+  void accept(std::size_t index, const SubprocessResult& child, Nanos wall,
+              const std::filesystem::path& out_file) {
+    using Ending = SubprocessResult::Ending;
+    if (child.ending == Ending::kExited &&
+        (child.exit_code == static_cast<int>(ExitCode::kBadInput) ||
+         child.exit_code == static_cast<int>(ExitCode::kEnvironment))) {
+      // Every further trial would meet the same input or the same full disk.
+      throw relayed_error(child);
+    }
+    if (child.ending != Ending::kExited || child.exit_code != 0) {
+      std::error_code ignored;
+      if (plan_[index].kind == TrialKind::kCold) {
+        const auto& planned = plan_[index];
+        std::filesystem::remove_all(directory_.cold_cache(planned.arm, planned.process), ignored);
+      }
+      add_failure(index, failure_text(child));
+      return;
+    }
+    Results outcome = read_results(out_file);
+    for (Trial& trial : outcome.trials) {
+      trial.order = static_cast<int>(index);
+      trial.peak_rss_bytes = child.peak_rss_bytes;
+      trial.wall_ns = wall;
+      if (!trial.ok) report(index, false, trial.failure);
+      log_trial(trial);
+      results_.trials.push_back(std::move(trial));
+    }
+    results_.accuracy.insert(results_.accuracy.end(), outcome.accuracy.begin(),
+                             outcome.accuracy.end());
+    sort_trials();
+  }
+
+  void add_failure(std::size_t index, const std::string& failure) {
+    for (const std::string& phase : phases_of(plan_[index].kind)) {
+      Trial trial;
+      trial.arm = plan_[index].arm;
+      trial.phase = phase;
+      trial.process = plan_[index].process;
+      trial.order = static_cast<int>(index);
+      trial.failure = failure;
+      log_trial(trial);
+      results_.trials.push_back(std::move(trial));
+    }
+    report(index, false, failure);
+    sort_trials();
+  }
+
+  void sort_trials() {
+    std::stable_sort(results_.trials.begin(), results_.trials.end(),
+                     [](const Trial& a, const Trial& b) { return a.order < b.order; });
+  }
+
+  /// The last trial of a repetition has no more use for its caches.
+  void drop_caches(std::size_t index) const {
+    const bool last = index + 1 == plan_.size() || plan_[index + 1].process != plan_[index].process;
+    if (!last) return;
+    std::error_code ignored;
+    for (const std::string& arm : scenario_.arms) {
+      if (plan_[index].kind == TrialKind::kWarmed) {
+        std::filesystem::remove_all(directory_.cold_cache(arm, plan_[index].process), ignored);
+      }
+    }
+  }
+
+  void log_trial(const Trial& trial) const {
+    Json line = {{"at", utc_now()},         {"event", "trial"},         {"arm", trial.arm},
+                 {"phase", trial.phase},    {"process", trial.process}, {"ok", trial.ok},
+                 {"wall_ns", trial.wall_ns}};
+    if (!trial.ok) line["failure"] = trial.failure;
+    if (trial.first_result_ns) line["first_result_ns"] = *trial.first_result_ns;
+    directory_.log(dumped(line));
+    for (const CompileRecord& compile : trial.compiles) {
+      directory_.log(dumped({{"event", "compile"},
+                             {"arm", trial.arm},
+                             {"phase", trial.phase},
+                             {"process", trial.process},
+                             {"trigger", compile.trigger},
+                             {"shape", compile.shape},
+                             {"failed_guard", compile.failed_guard},
+                             {"origin", compile.origin},
+                             {"duration_ns", compile.duration_ns},
+                             {"kernels", compile.kernels},
+                             {"compiled", compile.compiled},
+                             {"from_memory", compile.from_memory},
+                             {"from_disk", compile.from_disk},
+                             {"misses", compile.misses}}));
+    }
+  }
+
+  static std::string dumped(const Json& json) {
+    return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  }
+
+  void save() const { write_results(results_, directory_.results()); }
+
+  const Scenario& scenario_;
+  const RunOptions& options_;
+  RunDirectory directory_;
+  std::vector<PlannedTrial> plan_;
+  TimeEstimate estimate_;
+  double trace_seconds_ = 0;
+  Results results_;
+};
+
+}  // namespace
+
+Scenario effective_scenario(Scenario scenario, const RunOptions& options) {
+  MeasureSpec& measure = scenario.measure;
+  if (options.processes) measure.processes = *options.processes;
+  if (options.seed) measure.seed = *options.seed;
+  if (options.quick) {
+    if (!options.processes) measure.processes = std::min(measure.processes, kQuickProcesses);
+    measure.start_seconds *= 0.75;
+    measure.traffic_seconds *= 0.75;
+    measure.steady_requests = std::max(1, measure.steady_requests / 2);
+  }
+  if (measure.threads == 0) measure.threads = usable_cores();
+  for (const std::string& arm : options.arms) {
+    if (std::find(scenario.arms.begin(), scenario.arms.end(), arm) != scenario.arms.end()) continue;
+    const std::string nearest = nearest_word(arm, scenario.arms);
+    throw UserError({.message = "--arms names an arm that the scenario does not have",
+                     .value = '"' + arm + '"',
+                     .fix = nearest.empty() ? "Its arms are " + join(scenario.arms, ", ")
+                                            : "Did you mean \"" + nearest + "\"?"});
+  }
+  if (!options.arms.empty()) scenario.arms = options.arms;
+  nlohmann::json effective = nlohmann::json::parse(scenario.canonical_json);
+  effective["arms"] = scenario.arms;
+  effective["measure"]["processes"] = measure.processes;
+  effective["measure"]["seed"] = measure.seed;
+  effective["measure"]["start_seconds"] = measure.start_seconds;
+  effective["measure"]["traffic_seconds"] = measure.traffic_seconds;
+  effective["measure"]["steady_requests"] = measure.steady_requests;
+  effective["measure"]["threads"] = measure.threads;
+  scenario.canonical_json = effective.dump();
+  scenario.hash = hash_bytes(scenario.hash + scenario.canonical_json).to_hex();
+  return scenario;
+}
+
+double planned_seconds(const Scenario& scenario) {
+  const TimeEstimate estimate(scenario.measure);
+  double seconds = 0;
+  for (const PlannedTrial& trial : plan_trials(scenario.arms, scenario.measure.processes)) {
+    seconds += estimate.seconds_of(trial);
+  }
+  return seconds;
+}
+
+Results run_scenario(const Scenario& scenario, const RunOptions& options) {
+  return Run(scenario, options).measure();
+}
+
+}  // namespace breakeven
