@@ -111,7 +111,7 @@ Result<CachedKernel> KernelCache::find_or_compile(std::string_view source, const
           fs::last_write_time(file, fs::file_time_type::clock::now(), absent);
           return CachedKernel{std::move(kernel).value(), CacheOutcome::kDisk, {}};
         }
-        set_aside(file, kernel.refusal().reason);
+        set_aside(file);
         miss += "the file on disk was set aside: " + kernel.refusal().reason;
       } catch (const UserError& error) {
         // It vanished between the look and the read, or may not be read.
@@ -145,12 +145,11 @@ void KernelCache::store(const Hash128& hash, const std::string& entry, std::stri
   evict_files();
 }
 
-void KernelCache::set_aside(const fs::path& file, const std::string& reason) {
+void KernelCache::set_aside(const fs::path& file) {
   std::error_code ignored;
   fs::rename(file, file.string() + ".bad", ignored);
   const std::lock_guard lock(mutex_);
   ++counters_.bad_files;
-  disk_trouble_ = file.filename().string() + ": " + reason;
 }
 
 void KernelCache::evict_files() {

@@ -88,7 +88,7 @@ class KernelCache {
   std::filesystem::path file_of(const Hash128& key) const;
   void store(const Hash128& key, const std::string& entry, std::string_view object);
   void evict_files();
-  void set_aside(const std::filesystem::path& file, const std::string& reason);
+  void set_aside(const std::filesystem::path& file);
 
   Options options_;
   Driver& driver_;
