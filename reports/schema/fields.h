@@ -19,7 +19,8 @@ struct Rule {
 
 inline const Rule kNotNegative{.min = 0};
 inline const Rule kShare{.min = 0, .max = 1};
-inline const Rule kPhase{.one_of = {"cold", "warm_disk", "steady", "traffic"}};
+inline const Rule kPhase{
+    .one_of = {"priming", "accuracy", "cold", "warm_disk", "steady", "traffic"}};
 
 template <typename S, typename T>
 concept Like = std::same_as<std::remove_const_t<S>, T>;
@@ -126,7 +127,9 @@ void fields(V& visit, Like<Results> auto& s) {
   visit("rate_origin", s.rate_origin);
   visit("restarts_per_day", s.restarts_per_day, kNotNegative);
   visit("restarts_origin", s.restarts_origin);
+  visit("cache_survives_restart", s.cache_survives_restart);
   visit("slo_p99_ms", s.slo_p99_ms, kNotNegative);
+  visit("slo_source", s.slo_source);
   visit("usd_per_hour", s.usd_per_hour, kNotNegative);
   visit("price_device", s.price_device);
   visit("price_date", s.price_date);

@@ -20,8 +20,10 @@ struct Number {
   std::optional<double> lo, hi;  ///< 95 % interval; empty when none can be given.
   std::string unit;              ///< "ms", "requests", "usd", "1/s", "ratio", ...
   Origin origin = Origin::kMeasured;
-  std::int64_t samples = 0;  ///< Samples after warm-up behind it; 0 for given numbers.
-  std::string missing;       ///< Why value is empty.
+  std::int64_t samples = 0;    ///< Samples after warm-up behind it; 0 for given numbers.
+  std::int64_t processes = 0;  ///< Processes that gave them; 0 where that has no meaning.
+  std::string interval;        ///< How lo and hi were found; empty without them.
+  std::string missing;         ///< Why value is empty.
 
   static Number none(std::string unit, std::string why, Origin origin = Origin::kMeasured,
                      std::int64_t samples = 0);

@@ -14,9 +14,9 @@ static_assert(std::endian::native == std::endian::little,
               "columns are copied as they lie in memory");
 
 constexpr std::string_view kMagic("BEVNRAW\0", 8);
-constexpr std::uint32_t kColumns = 8;
+constexpr std::uint32_t kColumns = 13;
 constexpr std::size_t kHeaderBytes = 8 + 4 + 4 + 8 + 8;
-constexpr std::size_t kRowBytes = 6 * 8 + 2 * 4;
+constexpr std::size_t kRowBytes = 9 * 8 + 4 * 4;
 
 template <typename T>
 void append(std::string& bytes, T value) {
@@ -42,7 +42,12 @@ void for_each_column(const Visit& visit) {
   visit(&RawSample::start_ns);
   visit(&RawSample::done_ns);
   visit(&RawSample::compile_ns);
+  visit(&RawSample::cache_load_ns);
+  visit(&RawSample::batch_wait_ns);
+  visit(&RawSample::batch_id);
   visit(&RawSample::shape);
+  visit(&RawSample::worker);
+  visit(&RawSample::status);
   visit(&RawSample::flags);
 }
 

@@ -15,9 +15,19 @@ struct RawSample {
   std::int64_t sent_ns = 0;   ///< When the generator handed it over.
   std::int64_t start_ns = 0;  ///< When the executor began it.
   std::int64_t done_ns = 0;
-  std::int64_t compile_ns = 0;  ///< Compile and cache-load work inside the service time.
-  std::int32_t shape = 0;       ///< Index into Trial::shapes.
-  std::uint32_t flags = 0;      ///< SampleFlag bits.
+  std::int64_t compile_ns = 0;     ///< Compile work inside the service time.
+  std::int64_t cache_load_ns = 0;  ///< Cache loads without a compile, inside the service time.
+  std::int64_t batch_wait_ns = 0;  ///< Waiting for a batch to fill, before start_ns.
+  std::int64_t batch_id = 0;       ///< Requests served together share it; 0 without batching.
+  std::int32_t shape = 0;          ///< Index into Trial::shapes.
+  std::int32_t worker = 0;         ///< Which server of the process.
+  std::int32_t status = 0;         ///< SampleStatus.
+  std::uint32_t flags = 0;         ///< SampleFlag bits.
+};
+
+enum SampleStatus : std::int32_t {
+  kStatusOk = 0,
+  kStatusFailed = 1,  ///< The executor gave no answer.
 };
 
 enum SampleFlag : std::uint32_t {
@@ -29,7 +39,8 @@ enum SampleFlag : std::uint32_t {
 
 /// Layout, all little-endian: magic "BEVNRAW\0", u32 version, u32 columns, u64 count, u64 checksum
 /// (low half of XXH3-128 over the columns, seeded with count), then whole columns one after
-/// another: id, due, sent, start, done, compile (i64 each), shape (i32), flags (u32).
+/// another: id, due, sent, start, done, compile, cache_load, batch_wait, batch_id (i64 each),
+/// shape, worker, status (i32 each), flags (u32).
 inline constexpr std::uint32_t kRawSamplesVersion = 1;
 
 std::string raw_samples_to_bytes(const std::vector<RawSample>& samples);

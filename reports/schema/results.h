@@ -50,7 +50,7 @@ struct GeneratorCheck {
 /// One process: one arm in one phase.
 struct Trial {
   std::string arm;
-  std::string phase;  ///< "cold", "warm_disk", "steady", "traffic".
+  std::string phase;  ///< "priming", "accuracy", "cold", "warm_disk", "steady", "traffic".
   int process = 0;    ///< Repetition, 0-based.
   int order = 0;      ///< Position in the run's sequence of trials.
   std::uint64_t seed = 0;
@@ -101,7 +101,9 @@ struct Results {
   std::string rate_origin;        ///< "given", "assumed".
   double restarts_per_day = 1;
   std::string restarts_origin;
-  double slo_p99_ms = 0;
+  bool cache_survives_restart = false;  ///< Which of cold and warm start a restart means.
+  double slo_p99_ms = 0;                ///< 0: none.
+  std::string slo_source;
   double usd_per_hour = 0;
   std::string price_device, price_date, price_source, price_origin;
   double engineer_days = 0, usd_per_engineer_day = 0;

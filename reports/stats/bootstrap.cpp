@@ -12,6 +12,7 @@ namespace breakeven {
 namespace {
 
 constexpr std::size_t kFewestProcesses = 3;
+constexpr const char* kBootstrapMethod = "bootstrap over processes, widened by Student's t";
 
 std::uint64_t splitmix(std::uint64_t& state) {
   state += 0x9e3779b97f4a7c15ULL;
@@ -40,10 +41,11 @@ void set_interval(Number& number, std::vector<double> values, std::size_t proces
   if (!interval) return;
   number.lo = interval->lo;
   number.hi = interval->hi;
+  number.interval = kBootstrapMethod;
 }
 
-/// Pooled samples in ascending order, each process's samples as ranks into them: a resample then
-/// only counts ranks, and quantiles are read off one pass.
+/// Pooled samples in ascending order, each process's samples in time order as ranks into them: a
+/// resample then only counts ranks, and quantiles are read off one pass.
 struct RankedGroups {
   std::vector<double> sorted;
   std::vector<std::vector<std::uint32_t>> ranks;
@@ -51,19 +53,19 @@ struct RankedGroups {
   explicit RankedGroups(const std::vector<const std::vector<double>*>& groups) {
     struct Owned {
       double value;
-      std::uint32_t group;
+      std::uint32_t group, index;
     };
     std::vector<Owned> pool;
     for (std::uint32_t g = 0; g < groups.size(); ++g) {
-      for (const double value : *groups[g]) pool.push_back({value, g});
+      for (std::uint32_t i = 0; i < groups[g]->size(); ++i) pool.push_back({(*groups[g])[i], g, i});
     }
     std::sort(pool.begin(), pool.end(), [](const Owned& a, const Owned& b) {
       return a.value < b.value || (a.value == b.value && a.group < b.group);
     });
-    ranks.resize(groups.size());
+    for (const auto* group : groups) ranks.emplace_back(group->size());
     for (std::uint32_t rank = 0; rank < pool.size(); ++rank) {
       sorted.push_back(pool[rank].value);
-      ranks[pool[rank].group].push_back(rank);
+      ranks[pool[rank].group][pool[rank].index] = rank;
     }
   }
 };
@@ -82,7 +84,14 @@ std::vector<std::vector<double>> bootstrap_quantiles(const RankedGroups& groups,
     for (std::uint32_t p = 0; p < processes; ++p) {
       const auto& ranks = groups.ranks[random.below(processes)];
       const auto size = static_cast<std::uint32_t>(ranks.size());
-      for (std::uint32_t i = 0; i < size; ++i) ++hits[ranks[random.below(size)]];
+      // Waiting comes in runs: blocks of neighbours keep them together.
+      const auto block = static_cast<std::uint32_t>(std::ceil(std::sqrt(size)));
+      for (std::uint32_t left = size; left > 0;) {
+        const std::uint32_t length = std::min(block, left);
+        const std::uint32_t from = random.below(size - length + 1);
+        for (std::uint32_t i = from; i < from + length; ++i) ++hits[ranks[i]];
+        left -= length;
+      }
       drawn += size;
     }
     for (std::size_t q = 0; q < qs.size(); ++q) {
@@ -192,6 +201,7 @@ std::vector<Number> pooled_quantiles(const Groups& groups, std::span<const doubl
     }
     Number number = Number::given(quantile_sorted(ranked.sorted, qs[i]), unit, Origin::kMeasured);
     number.samples = count;
+    number.processes = static_cast<std::int64_t>(kept.size());
     if (with_interval) {
       set_interval(number, resampled[i], kept.size());
       // No quantile of nonnegative samples lies below zero, whatever the widening says.
@@ -214,6 +224,7 @@ Number pooled_mean(const Groups& groups, const std::string& unit, std::uint64_t 
   }
   const std::int64_t count = count_of(groups);
   Number number = Number::ratio(sum, static_cast<double>(count), unit, Origin::kMeasured, count);
+  number.processes = static_cast<std::int64_t>(kept.size());
   if (!number.value || !intervals || kept.size() < kFewestProcesses) return number;
   const auto statistic = [&](const Resample& drawn) {
     double total = 0;
@@ -233,7 +244,7 @@ Number median_over_processes(const std::vector<double>& values, const std::strin
                              std::uint64_t seed, bool intervals) {
   if (values.empty()) return Number::none(unit, "not enough data: no process gave this figure");
   Number number = Number::given(quantile(values, 0.5), unit, Origin::kMeasured);
-  number.samples = static_cast<std::int64_t>(values.size());
+  number.samples = number.processes = static_cast<std::int64_t>(values.size());
   if (!number.value || !intervals || values.size() < kFewestProcesses) return number;
   // One figure a process: the order statistics bound the median, and the range is what few allow.
   std::vector<double> sorted = values;
@@ -242,6 +253,7 @@ Number median_over_processes(const std::vector<double>& values, const std::strin
   if (exact) {
     number.lo = exact->lo;
     number.hi = exact->hi;
+    number.interval = "order statistics of the processes";
     return number;
   }
   const std::vector<std::size_t> sizes(values.size(), 1);

@@ -72,8 +72,9 @@ std::vector<double> bootstrap(std::span<const std::size_t> sample_counts,
 std::optional<Interval> bootstrap_interval(double estimate, std::vector<double> values,
                                            std::size_t processes);
 
-/// Pooled quantiles with bootstrap intervals, in the order of `qs`. A quantile under its floor is
-/// none("not enough data ..."); `intervals` false leaves lo and hi empty (quick runs).
+/// Pooled quantiles with bootstrap intervals (processes, then moving blocks of sqrt(n) neighbours
+/// inside each, so each inner vector is in order of time), in the order of `qs`. A quantile under
+/// its floor is none("not enough data ..."); `intervals` false leaves lo and hi empty (quick runs).
 std::vector<Number> pooled_quantiles(const Groups& groups, std::span<const double> qs,
                                      const std::string& unit, std::uint64_t seed,
                                      bool intervals = true);

@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t kFewestSamples = 20;
 constexpr double kClip = 3;       // Deviations beyond it count the same, so one spike cannot alarm.
 constexpr double kSlack = 0.5;    // CUSUM allowance in standard deviations.
-constexpr double kDecision = 10;  // CUSUM alarm: about three false changes in 100 series of 400.
+constexpr double kDecision = 12;  // CUSUM alarm: about one false change in 100 series of 400.
 constexpr double kSpikeRatio = 1.5;
 constexpr double kSpikeSigmas = 6;
 

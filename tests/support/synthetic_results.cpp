@@ -41,7 +41,7 @@ class Server {
     const double stall = on_disk ? arm_.reload_ms : arm_.recompile_ms;
     if (arm_.recompile_ms > 0 && seen_.insert(shape).second && stall > 0) {
       trial.compiles.push_back(record(shape, id, at_ms, stall, on_disk));
-      sample.compile_ns = ns(stall);
+      (on_disk ? sample.cache_load_ns : sample.compile_ns) = ns(stall);
       sample.flags |= kSampleCompiled;
       service += stall;
     }

@@ -1,0 +1,2 @@
+# Empty dependencies file for be_schema.
+# This may be replaced when dependencies are built.

@@ -1,0 +1,3 @@
+file(REMOVE_RECURSE
+  "libbe_test_support.a"
+)
