@@ -20,9 +20,18 @@ Result<std::vector<std::int64_t>> bind_symbols(const Graph& graph,
 /// Fills the weights that have an init rule; the same bytes for the same seed on every machine.
 void initialise_weights(const Graph& graph, WeightMap& weights);
 
+/// How interpret_reference hands back floating outputs.
+enum class ReferenceOutput : std::uint8_t {
+  kDeclared,  ///< Rounded to the dtype that the graph declares.
+  kF64,       ///< As computed.
+};
+
 /// Runs the graph by plain loops, all floating values in fp64: the accuracy reference and the
-/// `reference` executor. Slow on purpose. Refuses an op that has neither row nor rule here.
-Result<std::vector<HostTensor>> interpret_reference(const Graph& graph, const WeightMap& weights,
-                                                    std::span<const HostTensor> inputs);
+/// `reference` executor. Slow on purpose. Only explicit conversions to 16-bit floats and to
+/// integers round. Refuses an op that has no rule here, a missing weight, an index out of range and
+/// an integer division by zero.
+Result<std::vector<HostTensor>> interpret_reference(
+    const Graph& graph, const WeightMap& weights, std::span<const HostTensor> inputs,
+    ReferenceOutput output = ReferenceOutput::kDeclared);
 
 }  // namespace breakeven

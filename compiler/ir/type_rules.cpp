@@ -223,6 +223,8 @@ std::vector<Sym> broadcast_operands(const RuleArgs& args) {
 
 DType to_floating(DType dtype) { return is_floating(dtype) ? dtype : DType::kF32; }
 
+double rms_norm_eps(DType dtype) { return dtype == DType::kF64 ? 0x1p-52 : 0x1p-23; }
+
 Sym element_count(SymContext& syms, const std::vector<Sym>& sizes) {
   Sym count = syms.constant(1);
   for (const Sym size : sizes) count = syms.mul(count, size);

@@ -90,6 +90,8 @@ DType promoted(const Graph& graph, const std::vector<Arg>& args,
 std::vector<Sym> broadcast_operands(const RuleArgs& args);
 /// f32 for bool and integers, else itself.
 DType to_floating(DType dtype);
+/// The eps of rms_norm when none is given: the machine epsilon of its compute dtype.
+double rms_norm_eps(DType dtype);
 /// Product of sizes.
 Sym element_count(SymContext& syms, const std::vector<Sym>& sizes);
 
