@@ -22,12 +22,13 @@ enum class ShapePolicy : std::uint8_t {
 
 struct CompileOptions {
   ShapePolicy policy = ShapePolicy::kStatic;
-  bool fuse = true;            ///< Off: every op extern; the fused-arm tests must then fail.
-  std::string driver = "auto"; ///< "clang" (in process), "system", or "auto": clang where it loads.
+  bool fuse = true;  ///< Off: every op extern; the fused-arm tests must then fail.
+  std::string driver =
+      "auto";  ///< "clang" (in process), "system", or "auto": clang where it loads.
   std::filesystem::path cache_dir;  ///< Empty: no disk cache.
   std::int64_t cache_limit_bytes = std::int64_t{1} << 30;
-  int recompile_limit = 256;   ///< Programs per model; shapes past it run eagerly, counted.
-  int compile_threads = 0;     ///< 0: as many as cores.
+  int recompile_limit = 256;  ///< Programs per model; shapes past it run eagerly, counted.
+  int compile_threads = 0;    ///< 0: as many as cores.
 };
 
 /// Counters since construction.
@@ -36,11 +37,11 @@ struct RuntimeCounters {
   std::int64_t kernels_compiled = 0;
   std::int64_t kernels_from_disk = 0;
   std::int64_t kernels_from_memory = 0;
-  std::int64_t bad_cache_files = 0;   ///< Set aside: corrupt, truncated, foreign.
+  std::int64_t bad_cache_files = 0;  ///< Set aside: corrupt, truncated, foreign.
   std::int64_t guard_failures = 0;
   std::int64_t eager_requests = 0;
-  std::int64_t kernel_launches = 0;   ///< Fused kernels run.
-  std::int64_t extern_calls = 0;      ///< Library ops run.
+  std::int64_t kernel_launches = 0;  ///< Fused kernels run.
+  std::int64_t extern_calls = 0;     ///< Library ops run.
 };
 
 /// A model under one shape policy: programs by guard, compiled when a request first needs them.

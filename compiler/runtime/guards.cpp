@@ -1,0 +1,197 @@
+#include "compiler/runtime/guards.h"
+
+#include <map>
+#include <set>
+#include <utility>
+
+namespace breakeven {
+namespace {
+
+std::string name_of_input(const Graph& graph, int input) {
+  return graph.node_of(graph.inputs()[static_cast<std::size_t>(input)]).name;
+}
+
+std::int64_t size_at(const HostTensor& tensor, int dim) {
+  return tensor.sizes[static_cast<std::size_t>(dim)];
+}
+
+/// Symbols that the program can depend on: those in the type of any value but unread inputs.
+std::set<int> live_symbols(const Graph& graph, const std::vector<int>& uses) {
+  std::set<int> live;
+  for (std::size_t v = 0; v < graph.values().size(); ++v) {
+    const ValueId id{static_cast<std::int32_t>(v)};
+    if (graph.node_of(id).kind == NodeKind::kInput && uses[v] == 0) continue;
+    for (const Sym size : graph.type(id).sizes) {
+      for (const int symbol : graph.syms.symbols_in(size)) live.insert(symbol);
+    }
+  }
+  return live;
+}
+
+/// Adds the guards of one input's dims; `first_dim` remembers where each symbol was first met.
+class DimGuards {
+ public:
+  DimGuards(const Graph& graph, ShapePolicy policy, std::span<const std::int64_t> symbol_values,
+            std::set<int> live)
+      : graph_(graph), policy_(policy), symbol_values_(symbol_values), live_(std::move(live)) {}
+
+  void add(int input, int dim, Sym size, std::vector<Guard>& guards) {
+    Guard guard{.input = input, .dim = dim};
+    if (const auto fixed = graph_.syms.as_constant(size)) {
+      guard.kind = GuardKind::kSize;
+      guard.lo = *fixed;
+      guard.origin = "import: the model was exported with this size fixed";
+      guards.push_back(guard);
+      return;
+    }
+    const auto index = graph_.syms.symbol_index(size);
+    if (policy_ == ShapePolicy::kStatic || !index.has_value()) {
+      if (!depends_on_live(size)) return;
+      guard.kind = GuardKind::kSize;
+      guard.lo = graph_.syms.evaluate(size, symbol_values_);
+      guard.origin = policy_ == ShapePolicy::kStatic
+                         ? "specialize (policy static): " + graph_.syms.to_string(size)
+                         : "bind: a derived size is checked against " + graph_.syms.to_string(size);
+      guards.push_back(guard);
+      return;
+    }
+    add_symbol(*index, guard, guards);
+  }
+
+ private:
+  bool depends_on_live(Sym size) const {
+    for (const int symbol : graph_.syms.symbols_in(size)) {
+      if (live_.contains(symbol)) return true;
+    }
+    return false;
+  }
+
+  void add_symbol(int symbol, Guard guard, std::vector<Guard>& guards) {
+    if (!live_.contains(symbol)) return;
+    const auto& declared = graph_.syms.symbols()[static_cast<std::size_t>(symbol)];
+    const auto [at, is_new] = first_dim_.try_emplace(symbol, guard.input, guard.dim);
+    if (!is_new) {
+      guard.kind = GuardKind::kSameSize;
+      guard.other_input = at->second.first;
+      guard.other_dim = at->second.second;
+      guard.origin = "import: both sizes are " + declared.name;
+      guards.push_back(guard);
+      return;
+    }
+    guard.kind = GuardKind::kSizeRange;
+    guard.lo = declared.range.lo;
+    guard.hi = declared.range.hi;
+    guard.origin = "import: range of " + declared.name;
+    guards.push_back(guard);
+  }
+
+  const Graph& graph_;
+  ShapePolicy policy_;
+  std::span<const std::int64_t> symbol_values_;
+  std::set<int> live_;
+  std::map<int, std::pair<int, int>> first_dim_;
+};
+
+bool holds(const Guard& guard, std::span<const HostTensor> inputs) {
+  const HostTensor& tensor = inputs[static_cast<std::size_t>(guard.input)];
+  switch (guard.kind) {
+    case GuardKind::kRank:
+      return static_cast<std::int64_t>(tensor.sizes.size()) == guard.lo;
+    case GuardKind::kDType:
+      return tensor.dtype == guard.dtype;
+    case GuardKind::kSize:
+      return size_at(tensor, guard.dim) == guard.lo;
+    case GuardKind::kSizeRange:
+      return size_at(tensor, guard.dim) >= guard.lo && size_at(tensor, guard.dim) <= guard.hi;
+    case GuardKind::kSameSize:
+      return size_at(tensor, guard.dim) ==
+             size_at(inputs[static_cast<std::size_t>(guard.other_input)], guard.other_dim);
+  }
+  return false;
+}
+
+std::string upper_bound(std::int64_t hi) {
+  return hi == SymRange::kUnbounded ? std::string() : " <= " + std::to_string(hi);
+}
+
+}  // namespace
+
+std::vector<Guard> make_guards(const Graph& graph, ShapePolicy policy,
+                               std::span<const std::int64_t> symbol_values) {
+  const std::vector<int> uses = count_uses(graph);
+  std::vector<Guard> guards;
+  // Ranks of every input come first, so that no later guard reads a dim that is not there.
+  for (std::size_t i = 0; i < graph.inputs().size(); ++i) {
+    const TensorType& type = graph.type(graph.inputs()[i]);
+    guards.push_back({.kind = GuardKind::kRank,
+                      .input = static_cast<int>(i),
+                      .lo = static_cast<std::int64_t>(type.sizes.size()),
+                      .origin = "import: rank of the exported input"});
+    guards.push_back({.kind = GuardKind::kDType,
+                      .input = static_cast<int>(i),
+                      .dtype = type.dtype,
+                      .origin = "import: dtype of the exported input"});
+  }
+  DimGuards dims(graph, policy, symbol_values, live_symbols(graph, uses));
+  for (std::size_t i = 0; i < graph.inputs().size(); ++i) {
+    const ValueId id = graph.inputs()[i];
+    if (uses[static_cast<std::size_t>(id.index)] == 0) continue;
+    const TensorType& type = graph.type(id);
+    for (std::size_t d = 0; d < type.sizes.size(); ++d) {
+      dims.add(static_cast<int>(i), static_cast<int>(d), type.sizes[d], guards);
+    }
+  }
+  return guards;
+}
+
+const Guard* first_failure(std::span<const Guard> guards, std::span<const HostTensor> inputs) {
+  for (const Guard& guard : guards) {
+    if (!holds(guard, inputs)) return &guard;
+  }
+  return nullptr;
+}
+
+std::string to_string(const Graph& graph, const Guard& guard) {
+  const std::string input = name_of_input(graph, guard.input);
+  const std::string size = input + ".size[" + std::to_string(guard.dim) + "]";
+  switch (guard.kind) {
+    case GuardKind::kRank:
+      return input + ".rank == " + std::to_string(guard.lo);
+    case GuardKind::kDType:
+      return input + ".dtype == " + std::string(name_of(guard.dtype));
+    case GuardKind::kSize:
+      return size + " == " + std::to_string(guard.lo);
+    case GuardKind::kSizeRange:
+      return std::to_string(guard.lo) + " <= " + size + upper_bound(guard.hi);
+    case GuardKind::kSameSize:
+      return size + " == " + name_of_input(graph, guard.other_input) + ".size[" +
+             std::to_string(guard.other_dim) + "]";
+  }
+  return {};
+}
+
+std::string describe_failure(const Graph& graph, const Guard& guard,
+                             std::span<const HostTensor> inputs) {
+  const HostTensor& tensor = inputs[static_cast<std::size_t>(guard.input)];
+  std::string got;
+  switch (guard.kind) {
+    case GuardKind::kRank:
+      got = std::to_string(tensor.sizes.size());
+      break;
+    case GuardKind::kDType:
+      got = std::string(name_of(tensor.dtype));
+      break;
+    case GuardKind::kSize:
+    case GuardKind::kSizeRange:
+      got = std::to_string(size_at(tensor, guard.dim));
+      break;
+    case GuardKind::kSameSize:
+      got = std::to_string(size_at(tensor, guard.dim)) + " and " +
+            std::to_string(
+                size_at(inputs[static_cast<std::size_t>(guard.other_input)], guard.other_dim));
+      break;
+  }
+  return to_string(graph, guard) + ", got " + got;
+}
+
+}  // namespace breakeven
