@@ -104,7 +104,7 @@ TEST(P99Split, TailSharesAddUpToOne) {
   std::vector<std::array<std::int64_t, 4>> requests;
   for (int i = 0; i < 1000; ++i) requests.push_back({i * 20, 10, i % 100 == 0 ? 90 : 0, 0});
   const std::vector<std::vector<RawSample>> trials = {fifo(requests), fifo(requests)};
-  const TailSplit tail = split_tail(trials, 0.99);
+  const TailSplit tail = split_tail(trials, 0.995);
   EXPECT_GE(tail.requests, 20);
   EXPECT_NEAR(std::accumulate(tail.share.begin(), tail.share.end(), 0.0), 1, 1e-12);
   EXPECT_GT(tail.share[static_cast<std::size_t>(SlowPart::kRecompileStall)], 0.8);

@@ -1,6 +1,0 @@
-# CMake generated Testfile for 
-# Source directory: /tmp/rep/reports/model
-# Build directory: /tmp/rep/reports/model
-# 
-# This file includes the relevant testing commands required for 
-# testing this directory and lists subdirectories to be tested as well.

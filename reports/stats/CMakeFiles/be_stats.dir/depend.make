@@ -1,2 +1,0 @@
-# Empty dependencies file for be_stats.
-# This may be replaced when dependencies are built.

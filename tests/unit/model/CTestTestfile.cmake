@@ -1,7 +1,0 @@
-# CMake generated Testfile for 
-# Source directory: /tmp/rep/tests/unit/model
-# Build directory: /tmp/rep/tests/unit/model
-# 
-# This file includes the relevant testing commands required for 
-# testing this directory and lists subdirectories to be tested as well.
-include("/tmp/rep/tests/unit/model/model_test[1]_include.cmake")
