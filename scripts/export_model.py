@@ -288,39 +288,67 @@ def export(arguments, record):
         os.replace(temporary, arguments.out)
 
 
-def save_io(arguments):
-    """Inputs and PyTorch eager outputs of a few shapes, as one safetensors file."""
+def write_tensors(path, tensors, record):
+    """Writes torch tensors as a safetensors file whose metadata holds the record as JSON."""
     import torch
 
-    model, inputs = build_model(arguments)
-    tensors = {}
-    for case, shape in enumerate(arguments.io_shapes.split(",")):
-        batch, length = (int(size) for size in shape.split("x"))
-        values = make_inputs(arguments, batch, length, seed=100 + case)
-        with torch.inference_mode():
-            results = model(*values)
-        if isinstance(results, torch.Tensor):
-            results = (results,)
-        for kind, group in (("input", values), ("output", results)):
-            for index, tensor in enumerate(group):
-                tensors[f"case{case}.{kind}{index}"] = tensor.contiguous()
-    header, offset = {}, 0
-    names = {torch.float32: "F32", torch.int64: "I64"}
+    names = {torch.float32: "F32", torch.float64: "F64", torch.int64: "I64", torch.bool: "BOOL"}
+    header, offset = {"__metadata__": {"record": json.dumps(record, sort_keys=True)}}, 0
     for name, tensor in tensors.items():
         size = tensor.numel() * tensor.element_size()
         header[name] = {
-            "dtype": names[tensor.dtype], "shape": list(tensor.shape),
+            "dtype": names[tensor.dtype],
+            "shape": list(tensor.shape),
             "data_offsets": [offset, offset + size],
         }
         offset += size
     text = json.dumps(header).encode()
     text += b" " * (-len(text) % 8)
-    temporary = arguments.save_io + ".partial"
+    temporary = path + ".partial"
     with open(temporary, "wb") as out:
         out.write(len(text).to_bytes(8, "little") + text)
         for tensor in tensors.values():
-            out.write(tensor.numpy().tobytes())
-    os.replace(temporary, arguments.save_io)
+            out.write(tensor.contiguous().numpy().tobytes())
+    os.replace(temporary, path)
+
+
+def are_tensors_current(path, record):
+    """True when `path` was written by write_tensors for the same record."""
+    try:
+        with open(path, "rb") as source:
+            header = json.loads(source.read(int.from_bytes(source.read(8), "little")))
+            return json.loads(header["__metadata__"]["record"]) == record
+    except (OSError, ValueError, KeyError, MemoryError):
+        return False
+
+
+def run_case(model, case, values):
+    """Named inputs and PyTorch eager outputs of one request."""
+    import torch
+
+    with torch.inference_mode():
+        results = model(*values)
+    if isinstance(results, torch.Tensor):
+        results = (results,)
+    tensors = {}
+    for kind, group in (("input", values), ("output", results)):
+        for index, tensor in enumerate(group):
+            tensors[f"case{case}.{kind}{index}"] = tensor
+    return tensors
+
+
+def save_io(arguments, record):
+    """Inputs and PyTorch eager outputs of a few shapes, as one safetensors file."""
+    record = dict(record, shapes=arguments.io_shapes)
+    if not arguments.force and are_tensors_current(arguments.save_io, record):
+        print(f"{arguments.save_io}: up to date", file=sys.stderr)
+        return
+    model, _ = build_model(arguments)
+    tensors = {}
+    for case, shape in enumerate(arguments.io_shapes.split(",")):
+        batch, length = (int(size) for size in shape.split("x"))
+        tensors |= run_case(model, case, make_inputs(arguments, batch, length, seed=100 + case))
+    write_tensors(arguments.save_io, tensors, record)
 
 
 def main():
@@ -336,7 +364,7 @@ def main():
         size = os.path.getsize(arguments.out) / 1e6
         print(f"{arguments.out}: {arguments.model} written, {size:.1f} MB", file=sys.stderr)
     if arguments.save_io:
-        save_io(arguments)
+        save_io(arguments, record)
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -46,6 +47,24 @@ std::string tensor_argument(const nlohmann::json& node, const std::string& argum
   return {};
 }
 
+/// What torch.export leaves of torch.tensor(...) and .detach(): in inference the operand itself.
+bool is_identity(std::string_view op) {
+  constexpr std::string_view kIdentities[] = {"aten.lift_fresh.default",
+                                              "aten.lift_fresh_copy.default", "aten.detach.default",
+                                              "aten.detach_.default", "aten.alias.default"};
+  return std::find(std::begin(kIdentities), std::end(kIdentities), op) != std::end(kIdentities);
+}
+
+/// The order of dims in which a strided tensor is dense, outermost first.
+std::vector<std::size_t> memory_order(const HostTensor& tensor) {
+  std::vector<std::size_t> order(tensor.sizes.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return tensor.strides[a] > tensor.strides[b];
+  });
+  return order;
+}
+
 HostTensor contiguous_copy(const HostTensor& tensor) {
   HostTensor copy = HostTensor::empty(tensor.dtype, tensor.sizes);
   borrow_tensor(copy).copy_(borrow_tensor(tensor));
@@ -82,6 +101,11 @@ ImportedModel Pt2GraphReader::read(std::string name, const nlohmann::json& dims)
   return std::move(model_);
 }
 
+const std::string& Pt2GraphReader::owner_of(const std::string& name) const {
+  const auto found = renamed_.find(name);
+  return found == renamed_.end() ? name : found->second;
+}
+
 void Pt2GraphReader::add_inputs() {
   for (const auto& spec : signature_.at("input_specs")) {
     const std::string& kind = spec.begin().key();
@@ -110,24 +134,39 @@ void Pt2GraphReader::add_inputs() {
 }
 
 void Pt2GraphReader::add_stored(const std::string& name, const std::string& path, bool may_fold) {
-  Pt2Weights::Stored stored = weights_.load(path);
-  if (const auto tied = stored_.find(stored.identity); tied != stored_.end()) {
-    values_[name] = tied->second;
-    return;
+  const Pt2Weights::Stored stored = weights_.load(path);
+  const auto [place, is_new] = stored_.try_emplace(stored.identity);
+  if (is_new) {
+    const bool fold = may_fold && stored.tensor.element_count() <= kMaxLiteralElements;
+    place->second = fold ? model_.graph.add_constant(contiguous_copy(stored.tensor))
+                         : add_weight(path, stored.tensor);
   }
-  if (!stored.tensor.is_contiguous()) stored.tensor = contiguous_copy(stored.tensor);
-  ValueId value;
-  if (may_fold && stored.tensor.element_count() <= kMaxLiteralElements) {
-    value = model_.graph.add_constant(contiguous_copy(stored.tensor));
-  } else {
-    TensorType type{stored.tensor.dtype, {}};
-    for (const auto size : stored.tensor.sizes)
-      type.sizes.push_back(model_.graph.syms.constant(size));
-    value = model_.graph.add_weight(path, std::move(type));
-    model_.weights[path] = stored.tensor;
+  values_[name] = place->second;
+}
+
+ValueId Pt2GraphReader::add_weight(const std::string& path, HostTensor tensor) {
+  Graph& graph = model_.graph;
+  const std::vector<std::size_t> order = memory_order(tensor);
+  HostTensor dense = tensor;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    dense.sizes[i] = tensor.sizes[order[i]];
+    dense.strides[i] = tensor.strides[order[i]];
   }
-  stored_[stored.identity] = value;
-  values_[name] = value;
+  const bool is_permuted = !tensor.is_contiguous() && dense.is_contiguous();
+  if (!tensor.is_contiguous()) tensor = is_permuted ? dense : contiguous_copy(tensor);
+  TensorType type{tensor.dtype, {}};
+  for (const auto size : tensor.sizes) type.sizes.push_back(graph.syms.constant(size));
+  const ValueId weight = graph.add_weight(path, type);
+  model_.weights[path] = std::move(tensor);
+  if (!is_permuted) return weight;
+  // A transposed weight stays where it lies: dense in the graph, seen through a permutation.
+  std::vector<Sym> dims(order.size());
+  TensorType seen = type;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    dims[order[i]] = graph.syms.constant(static_cast<std::int64_t>(i));
+    seen.sizes[order[i]] = type.sizes[i];
+  }
+  return graph.add_op("aten.permute.default", {{"self", weight}, {"dims", dims}}, {seen}).front();
 }
 
 void Pt2GraphReader::add_node(const nlohmann::json& node) {
@@ -157,6 +196,10 @@ void Pt2GraphReader::add_op(const nlohmann::json& node, std::string op, const st
   }
   const c10::FunctionSchema* schema = &handle.value().schema();
   std::vector<std::string> outputs = tensor_outputs(node);
+  if (is_identity(op) && outputs.size() == 1) {
+    renamed_[outputs[0]] = owner_of(tensor_argument(node, "self"));
+    return;
+  }
   std::string written;
   std::optional<c10::OperatorHandle> functional;
   if (schema->is_mutable()) {
@@ -177,11 +220,7 @@ void Pt2GraphReader::add_op(const nlohmann::json& node, std::string op, const st
   const auto values = model_.graph.add_op(std::move(op), std::move(args), std::move(types), name);
   if (!written.empty()) {
     values_[written] = values.front();
-    for (const std::string& alias : tensor_outputs(node)) {
-      values_[alias] = values.front();
-      bases_[alias] = written;
-      bases_[written] = alias;  // A later write through either name would have to reach both.
-    }
+    for (const std::string& alias : tensor_outputs(node)) renamed_[alias] = written;
     return;
   }
   for (std::size_t i = 0; i < outputs.size(); ++i) values_[outputs[i]] = values[i];
@@ -200,7 +239,7 @@ std::string Pt2GraphReader::functional_form(const nlohmann::json& node, const st
   for (const c10::Argument& argument : schema.arguments()) {
     if (argument.alias_info() != nullptr && argument.alias_info()->isWrite()) {
       ++writes;
-      written = tensor_argument(node, argument.name());
+      written = owner_of(tensor_argument(node, argument.name()));
     }
   }
   if (form == op || !handle.ok() || handle.value().schema().is_mutable() || writes != 1 ||
@@ -224,7 +263,7 @@ void Pt2GraphReader::note_alias(const nlohmann::json& node, const c10::FunctionS
   const bool may_be_identity = schema.name().find("dropout") != std::string::npos;
   for (const c10::Argument& argument : schema.arguments()) {
     if (argument.alias_info() == nullptr && !may_be_identity) continue;
-    const std::string base = tensor_argument(node, argument.name());
+    const std::string base = owner_of(tensor_argument(node, argument.name()));
     if (base.empty()) continue;
     for (const std::string& output : outputs) bases_[output] = base;
     return;

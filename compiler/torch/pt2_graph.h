@@ -41,8 +41,11 @@ class Pt2GraphReader {
   // Inputs, nodes and outputs (pt2_graph.cpp).
   void add_inputs();
   void add_stored(const std::string& name, const std::string& path, bool may_fold);
+  ValueId add_weight(const std::string& path, HostTensor tensor);
   void add_node(const nlohmann::json& node);
   void add_op(const nlohmann::json& node, std::string op, const std::string& place);
+  /// The name that a value had before in-place ops gave it more.
+  const std::string& owner_of(const std::string& name) const;
   std::string functional_form(const nlohmann::json& node, const std::string& op,
                               const c10::FunctionSchema& schema, std::string& written);
   void note_alias(const nlohmann::json& node, const c10::FunctionSchema& schema,
@@ -60,10 +63,11 @@ class Pt2GraphReader {
   const nlohmann::json& signature_;
   Pt2Weights& weights_;
   ImportedModel model_;
-  std::map<std::string, Sym> symbols_;        ///< By name in the archive.
-  std::map<std::string, ValueId> values_;     ///< By name in the archive.
-  std::map<std::string, std::string> bases_;  ///< Name of a view -> name of what it views.
-  std::map<std::string, ValueId> stored_;     ///< By Pt2Weights::Stored::identity.
+  std::map<std::string, Sym> symbols_;          ///< By name in the archive.
+  std::map<std::string, ValueId> values_;       ///< By name in the archive.
+  std::map<std::string, std::string> renamed_;  ///< Another name of a tensor -> its first.
+  std::map<std::string, std::string> bases_;    ///< Name of a view -> name of what it views.
+  std::map<std::string, ValueId> stored_;       ///< By Pt2Weights::Stored::identity.
 };
 
 }  // namespace breakeven

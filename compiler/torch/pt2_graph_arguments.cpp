@@ -35,7 +35,7 @@ bool is_default(const SymContext& syms, const ArgValue& value, const c10::Argume
 }  // namespace
 
 ValueId Pt2GraphReader::value_of(const std::string& name, const std::string& place) {
-  const auto found = values_.find(name);
+  const auto found = values_.find(owner_of(name));
   if (found == values_.end()) {
     refuse(place, "uses a tensor that nothing before it produces", printable(name, 80),
            "Export the model again.");
