@@ -1,0 +1,138 @@
+#include "compiler/runtime/compile.h"
+
+#include <algorithm>
+#include <atomic>
+#include <map>
+#include <optional>
+#include <thread>
+#include <utility>
+
+#include "compiler/codegen/emit.h"
+#include "compiler/passes/passes.h"
+#include "compiler/schedule/schedule.h"
+
+namespace breakeven {
+
+StageTimer::StageTimer() : last_(now_ns()) {}
+
+void StageTimer::end(std::string name) {
+  const Nanos now = now_ns();
+  stages_.push_back({std::move(name), now - last_});
+  last_ = now;
+}
+
+std::vector<Stage> StageTimer::stages(Nanos total) const {
+  std::vector<Stage> all = stages_;
+  Nanos covered = 0;
+  for (const Stage& stage : all) covered += stage.duration;
+  all.push_back({"unattributed", total - covered});
+  return all;
+}
+
+namespace {
+
+Step library_step(const Graph& graph, const Group& group, int node) {
+  const Node& call = graph.nodes()[static_cast<std::size_t>(node)];
+  Step step;
+  step.kind = group.kind;
+  step.node = node;
+  step.operands = operands_of(call);
+  step.outputs = call.outputs;
+  return step;
+}
+
+}  // namespace
+
+LoweredGraph lower(const Graph& graph, const CompileOptions& options,
+                   std::span<const std::int64_t> symbol_values, StageTimer& timer) {
+  LoweredGraph lowered;
+  lowered.graph = run_pipeline(
+      options.policy == ShapePolicy::kStatic ? specialize(graph, symbol_values) : graph);
+  timer.end("passes");
+  lowered.plan = fuse(lowered.graph, {.fuse = options.fuse});
+  timer.end("fuse");
+  std::vector<Schedule> schedules;
+  for (const Group& group : lowered.plan.groups) {
+    schedules.push_back(group.kind == GroupKind::kFused ? schedule_group(lowered.graph, group)
+                                                        : Schedule{});
+  }
+  timer.end("schedule");
+  for (std::size_t g = 0; g < lowered.plan.groups.size(); ++g) {
+    const Group& group = lowered.plan.groups[g];
+    if (group.kind != GroupKind::kFused) {
+      for (const int node : group.nodes) {
+        lowered.steps.push_back(library_step(lowered.graph, group, node));
+      }
+      continue;
+    }
+    Step step;
+    step.kind = GroupKind::kFused;
+    step.launch = emit_kernel(lowered.graph, group, schedules[g]);
+    step.operands = step.launch.inputs;
+    step.outputs = step.launch.outputs;
+    lowered.steps.push_back(std::move(step));
+  }
+  timer.end("emit");
+  return lowered;
+}
+
+LoweredGraph lower_eagerly(const Graph& graph) {
+  LoweredGraph lowered;
+  lowered.graph = graph;
+  for (std::size_t n = 0; n < graph.nodes().size(); ++n) {
+    if (graph.nodes()[n].kind != NodeKind::kOp) continue;
+    Group group;
+    group.nodes = {static_cast<int>(n)};
+    lowered.steps.push_back(library_step(graph, group, static_cast<int>(n)));
+    lowered.plan.groups.push_back(std::move(group));
+  }
+  return lowered;
+}
+
+Result<bool> compile_kernels(std::vector<Step>& steps, KernelCache& cache, int threads,
+                             CompileEvent& event) {
+  // Layers share kernels by text: each distinct one is asked for once.
+  std::map<std::pair<std::string, std::string>, std::optional<Result<CachedKernel>>> kernels;
+  for (const Step& step : steps) {
+    if (step.kind == GroupKind::kFused) kernels[{step.launch.text, step.launch.entry}];
+  }
+  std::vector<decltype(kernels)::value_type*> queue;
+  for (auto& kernel : kernels) queue.push_back(&kernel);
+  std::atomic<std::size_t> next = 0;
+  const auto work = [&] {
+    for (std::size_t i = next++; i < queue.size(); i = next++) {
+      queue[i]->second = cache.get(queue[i]->first.first, queue[i]->first.second);
+    }
+  };
+  const std::size_t workers = std::min<std::size_t>(
+      queue.size(), threads > 0 ? static_cast<std::size_t>(threads)
+                                : std::max(1U, std::thread::hardware_concurrency()));
+  std::vector<std::thread> pool;
+  for (std::size_t i = 1; i < workers; ++i) pool.emplace_back(work);
+  work();
+  for (std::thread& thread : pool) thread.join();
+  for (const auto& [source, outcome] : kernels) {
+    if (!outcome->ok()) return outcome->refusal();
+    const CachedKernel& kernel = outcome->value();
+    switch (kernel.outcome) {
+      case CacheOutcome::kCompiled:
+        ++event.compiled;
+        event.misses.push_back(source.second + ": " + kernel.miss);
+        break;
+      case CacheOutcome::kMemory:
+        ++event.from_memory;
+        break;
+      case CacheOutcome::kDisk:
+        ++event.from_disk;
+        break;
+    }
+  }
+  event.kernels = static_cast<int>(kernels.size());
+  for (Step& step : steps) {
+    if (step.kind != GroupKind::kFused) continue;
+    step.kernel = kernels.at({step.launch.text, step.launch.entry})->value().kernel;
+  }
+  return true;
+}
+
+}  // namespace breakeven

@@ -1,0 +1,141 @@
+#include <algorithm>
+#include <utility>
+
+#include "compiler/passes/passes.h"
+#include "compiler/runtime/compile.h"
+#include "compiler/runtime/guards.h"
+#include "compiler/schedule/schedule.h"
+#include "compiler/support/error.h"
+#include "compiler/support/text.h"
+
+namespace breakeven {
+namespace {
+
+/// Distinct kernels in the order of their first launch, with how often a request launches each.
+struct DistinctKernel {
+  const KernelSource* source = nullptr;
+  int launches = 0;
+};
+
+std::vector<DistinctKernel> distinct_kernels(const std::vector<Step>& steps) {
+  std::vector<DistinctKernel> kernels;
+  for (const Step& step : steps) {
+    if (step.kind != GroupKind::kFused) continue;
+    const auto known = std::find_if(kernels.begin(), kernels.end(), [&](const DistinctKernel& one) {
+      return one.source->text == step.launch.text && one.source->entry == step.launch.entry;
+    });
+    if (known == kernels.end()) {
+      kernels.push_back({&step.launch, 1});
+    } else {
+      ++known->launches;
+    }
+  }
+  return kernels;
+}
+
+std::string print_source(const std::vector<Step>& steps) {
+  std::string text;
+  for (const DistinctKernel& kernel : distinct_kernels(steps)) {
+    text += "// " + std::to_string(kernel.launches) + " launches a request\n" +
+            kernel.source->text + '\n';
+  }
+  return text;
+}
+
+std::string print_schedules(const Graph& graph, const FusionPlan& plan) {
+  std::string text;
+  for (std::size_t g = 0; g < plan.groups.size(); ++g) {
+    const Group& group = plan.groups[g];
+    if (group.kind != GroupKind::kFused) continue;
+    text += "group " + std::to_string(g) + '\n' +
+            print_schedule(graph, group, schedule_group(graph, group)) + '\n';
+  }
+  return text;
+}
+
+std::string print_guards(const Graph& graph, ShapePolicy policy,
+                         std::span<const std::int64_t> symbol_values) {
+  std::string text;
+  for (const Guard& guard : make_guards(graph, policy, symbol_values)) {
+    text += to_string(graph, guard) + "    # " + guard.origin + '\n';
+  }
+  return text;
+}
+
+std::string print_cache(const std::vector<Step>& steps, const CompileOptions& options) {
+  DriverOptions wanted;
+  wanted.name = options.driver;
+  wanted.target = detect_cpu();
+  auto driver = make_driver(wanted);
+  if (!driver.ok()) return driver.refusal().reason + '\n';
+  KernelCache cache({.directory = options.cache_dir, .limit_bytes = options.cache_limit_bytes},
+                    *driver.value(), wanted.target);
+  std::string text =
+      "driver  " + driver.value()->identity() + "\nflags   " + driver.value()->flags() +
+      "\ntarget  " + wanted.target.to_string() + "\nfolder  " +
+      (options.cache_dir.empty() ? "none (memory alone)" : options.cache_dir.string()) + '\n';
+  for (const DistinctKernel& kernel : distinct_kernels(steps)) {
+    const std::string key = cache.key(kernel.source->text, kernel.source->entry).to_hex();
+    const Nanos start = now_ns();
+    auto found = cache.get(kernel.source->text, kernel.source->entry);
+    const std::string took = format_duration_ns(static_cast<double>(now_ns() - start));
+    text += key + ' ' + kernel.source->entry + " x" + std::to_string(kernel.launches) + ' ';
+    if (!found.ok()) {
+      text += "failed: " + found.refusal().reason + '\n';
+    } else if (found.value().outcome == CacheOutcome::kDisk) {
+      text += "from disk in " + took + '\n';
+    } else {
+      text += "compiled in " + took + ": " + found.value().miss + '\n';
+    }
+  }
+  return text;
+}
+
+}  // namespace
+
+std::vector<std::string> explain_stages() {
+  std::vector<std::string> stages = {"import", "specialize"};
+  for (const Pass& pass : pipeline()) stages.emplace_back(pass.name);
+  stages.insert(stages.end(), {"fuse", "schedule", "source", "guards", "cache"});
+  return stages;
+}
+
+std::string explain_stage(const Graph& graph, const WeightMap& weights,
+                          const CompileOptions& options, ExternBackend& backend,
+                          std::span<const HostTensor> inputs, const std::string& stage) {
+  const std::vector<std::string> known = explain_stages();
+  if (std::find(known.begin(), known.end(), stage) == known.end()) {
+    const std::string nearest = nearest_word(stage, known);
+    throw UserError({.message = "no compiler stage is called this",
+                     .value = stage,
+                     .fix = (nearest.empty() ? std::string() : "Did you mean " + nearest + "? ") +
+                            "Stages: " + join(known, ", ")});
+  }
+  if (stage == "import") return print_graph(graph);
+  auto bound = bind_symbols(graph, inputs);
+  if (!bound.ok()) {
+    throw UserError({.message = "the shape does not fit the model: " + bound.refusal().reason,
+                     .fix = "Choose a shape inside the model's ranges"});
+  }
+  const std::vector<std::int64_t>& symbol_values = bound.value();
+  if (stage == "guards") return print_guards(graph, options.policy, symbol_values);
+  const bool is_static = options.policy == ShapePolicy::kStatic;
+  Graph specialised = is_static ? specialize(graph, symbol_values) : graph;
+  if (stage == "specialize") {
+    return is_static ? print_graph(specialised)
+                     : "# policy dynamic: symbols stay\n" + print_graph(specialised);
+  }
+  std::vector<StageGraph> passed;
+  run_pipeline(std::move(specialised), &passed);
+  for (const StageGraph& one : passed) {
+    if (one.name == stage) return print_graph(one.graph);
+  }
+  StageTimer timer;
+  const LoweredGraph lowered = lower(graph, options, symbol_values, timer);
+  if (stage == "fuse") return print_plan(lowered.graph, lowered.plan);
+  if (stage == "schedule") return print_schedules(lowered.graph, lowered.plan);
+  if (stage == "source") return print_source(lowered.steps);
+  return print_cache(lowered.steps, options);
+}
+
+}  // namespace breakeven
