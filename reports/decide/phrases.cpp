@@ -1,0 +1,85 @@
+#include "reports/decide/phrases.h"
+
+#include <array>
+#include <cmath>
+#include <cstdio>
+
+namespace breakeven {
+namespace {
+
+std::string with_separators(std::string digits) {
+  const std::size_t first = digits[0] == '-' ? 1 : 0;
+  for (std::size_t at = digits.size(); at > first + 3;) digits.insert(at -= 3, ",");
+  return digits;
+}
+
+}  // namespace
+
+std::string short_figure(double value) {
+  const double size = std::fabs(value);
+  if (size >= 1e15) {
+    char text[40];
+    std::snprintf(text, sizeof text, "%.3g", value);
+    return text;
+  }
+  if (size == 0) return "0";
+  // Round to three significant digits first, so that 999.7 becomes 1,000 and not 1000.0.
+  const double scale = std::pow(10, 2 - std::floor(std::log10(size)));
+  const double rounded = size >= 1000 ? std::round(value) : std::round(value * scale) / scale;
+  char text[64];
+  const double shown = std::fabs(rounded);
+  if (shown >= 100) {
+    std::snprintf(text, sizeof text, "%.0f", rounded);
+    return with_separators(text);
+  }
+  const int digits = shown >= 10  ? 1
+                     : shown >= 1 ? 2
+                                  : 2 - static_cast<int>(std::floor(std::log10(shown)));
+  if (digits > 9) {
+    std::snprintf(text, sizeof text, "%.2e", rounded);
+  } else {
+    std::snprintf(text, sizeof text, "%.*f", digits, rounded);
+  }
+  return text;
+}
+
+std::string figure_with_unit(double value, const std::string& unit) {
+  if (unit == "usd") {
+    return (value < 0 ? "-$" : "$") + short_figure(std::fabs(value));
+  }
+  if (unit == "share") return short_figure(100 * value) + " %";
+  if (unit == "ratio") return short_figure(value) + "x";
+  if (unit == "requests" && std::fabs(value) >= 1e6) {
+    struct Scale {
+      double at;
+      const char* name;
+    };
+    constexpr std::array<Scale, 3> kScales = {{{1e12, " T"}, {1e9, " G"}, {1e6, " M"}}};
+    for (const Scale& scale : kScales) {
+      if (std::fabs(value) >= scale.at)
+        return short_figure(value / scale.at) + scale.name + " requests";
+    }
+  }
+  if (unit == "ms" && std::fabs(value) >= 10000) return short_figure(value / 1000) + " s";
+  if (unit == "s" && std::fabs(value) >= 7200) return short_figure(value / 3600) + " h";
+  if (unit == "minutes" && std::fabs(value) >= 2880) return short_figure(value / 1440) + " days";
+  if (unit == "minutes" && std::fabs(value) >= 120) return short_figure(value / 60) + " h";
+  if (unit == "requests" && value == 1) return "1 request";
+  if (unit == "1/s") return short_figure(value) + " per second";
+  return unit.empty() ? short_figure(value) : short_figure(value) + " " + unit;
+}
+
+std::string text_of(const Number& number) {
+  if (number.value) return figure_with_unit(*number.value, number.unit);
+  return number.missing.empty() ? "not measured" : number.missing;
+}
+
+std::string text_with_interval(const Number& number) {
+  std::string text = text_of(number);
+  if (!number.value || (!number.lo && !number.hi)) return text;
+  const std::string lo = number.lo ? figure_with_unit(*number.lo, number.unit) : "no lower bound";
+  const std::string hi = number.hi ? figure_with_unit(*number.hi, number.unit) : "no upper bound";
+  return text + " (" + lo + " to " + hi + ")";
+}
+
+}  // namespace breakeven
