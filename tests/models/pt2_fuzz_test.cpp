@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <random>
 
 #include "compiler/support/error.h"
@@ -14,7 +15,7 @@ namespace {
 /// process. Returns whether the import went through.
 bool survives(const std::filesystem::path& file, const std::string& bytes,
               const std::vector<HostTensor>& inputs) {
-  write_file_atomic(file, bytes);
+  std::ofstream(file, std::ios::binary) << bytes;  // No fsync: it would be most of the time.
   try {
     const ImportedModel model = import_pt2(file);
     EXPECT_EQ(print_graph(parse_graph(print_graph(model.graph), "fuzz")), print_graph(model.graph));
@@ -42,7 +43,7 @@ class Pt2Fuzz : public testing::Test {
 TEST_F(Pt2Fuzz, AnyBytesChanged) {
   std::mt19937_64 random(1);
   int refused = 0;
-  for (int round = 0; round < 250; ++round) {
+  for (int round = 0; round < 150; ++round) {
     std::string changed = bytes_;
     const int edits = 1 + static_cast<int>(random() % 8);
     for (int i = 0; i < edits; ++i) {
@@ -52,7 +53,7 @@ TEST_F(Pt2Fuzz, AnyBytesChanged) {
     }
     refused += survives(file_, changed, inputs_) ? 0 : 1;
   }
-  EXPECT_GT(refused, 20);
+  EXPECT_GT(refused, 10);
 }
 
 TEST_F(Pt2Fuzz, TheModelsJsonChanged) {
@@ -65,14 +66,14 @@ TEST_F(Pt2Fuzz, TheModelsJsonChanged) {
       "as_int", "true", "[", "999999999999", "Mul", "s0", "{}"};
   std::mt19937_64 random(2);
   int refused = 0, accepted = 0;
-  for (int round = 0; round < 400; ++round) {
+  for (int round = 0; round < 200; ++round) {
     std::string changed = bytes_;
     const std::string_view piece = kPieces[random() % std::size(kPieces)];
     changed.replace(begin + random() % (end - begin), piece.size(), piece);
     (survives(file_, changed, inputs_) ? accepted : refused) += 1;
   }
-  EXPECT_GT(refused, 100);
-  EXPECT_GT(accepted, 10);
+  EXPECT_GT(refused, 50);
+  EXPECT_GT(accepted, 5);
 }
 
 TEST_F(Pt2Fuzz, NumbersInTheModelsJsonChanged) {
@@ -81,7 +82,7 @@ TEST_F(Pt2Fuzz, NumbersInTheModelsJsonChanged) {
   ASSERT_NE(end, std::string::npos);
   std::mt19937_64 random(3);
   int refused = 0;
-  for (int round = 0; round < 300; ++round) {
+  for (int round = 0; round < 120; ++round) {
     std::string changed = bytes_;
     std::size_t at = begin + random() % (end - begin);
     while (at < end && (changed[at] < '0' || changed[at] > '9')) ++at;
@@ -89,12 +90,12 @@ TEST_F(Pt2Fuzz, NumbersInTheModelsJsonChanged) {
     changed[at] = static_cast<char>('0' + random() % 10);
     refused += survives(file_, changed, inputs_) ? 0 : 1;
   }
-  EXPECT_GT(refused, 20);
+  EXPECT_GT(refused, 10);
 }
 
 TEST_F(Pt2Fuzz, CutShortAnywhere) {
   std::mt19937_64 random(4);
-  for (int round = 0; round < 60; ++round) {
+  for (int round = 0; round < 40; ++round) {
     EXPECT_FALSE(survives(file_, bytes_.substr(0, random() % bytes_.size()), inputs_));
   }
 }
