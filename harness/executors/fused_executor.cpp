@@ -3,6 +3,7 @@
 #include <optional>
 #include <utility>
 
+#include "compiler/codegen/driver.h"
 #include "compiler/support/error.h"
 #include "compiler/support/files.h"
 #include "compiler/support/text.h"
@@ -120,6 +121,11 @@ CompileOptions compile_options(const std::string& arm, const ExecutorContext& co
   options.cache_dir = context.cache_dir;
   options.compile_threads = context.threads;
   return options;
+}
+
+std::string compiler_identity() {
+  const auto driver = make_driver({.target = detect_cpu()});
+  return driver.ok() ? driver.value()->identity() : "none: " + driver.refusal().reason;
 }
 
 std::unique_ptr<Executor> make_fused_executor(const std::string& arm,
