@@ -51,7 +51,7 @@ class Planner {
       reasons_[static_cast<std::size_t>(n)] = "fusion is switched off";
       return;
     }
-    if (class_of(op) == OpClass::kView) {
+    if (row_class(op) == OpClass::kView) {
       for (auto& builder : builders_) {
         for (std::size_t k = 0; k < op.outputs.size(); ++k) {
           if (builder->needs(op.outputs[k]) && !builder->fold_view(n, static_cast<int>(k))) {
@@ -66,7 +66,7 @@ class Planner {
       note_refusals(n, fusable.refusal().reason);
       return;
     }
-    if (class_of(op) == OpClass::kCreation) {
+    if (row_class(op) == OpClass::kCreation) {
       // Every group that reads it repeats it; it is written to memory only for the others.
       std::set<int> outside;
       collect_outside(op.outputs[0], -1, outside);
@@ -116,7 +116,7 @@ class Planner {
   void collect_outside(ValueId value, int group, std::set<int>& outside) const {
     for (int user : users(value)) {
       const Node& op = node(user);
-      if (class_of(op) == OpClass::kView) {
+      if (row_class(op) == OpClass::kView) {
         if (view_in_memory_[static_cast<std::size_t>(user)]) outside.insert(user);
         for (ValueId result : op.outputs) collect_outside(result, group, outside);
       } else if (group_of_[static_cast<std::size_t>(user)] == -1 || is_gathered(op, value) ||
@@ -128,7 +128,7 @@ class Planner {
 
   /// Whether `gather` picks rows of `value`, which must then be in memory.
   static bool is_gathered(const Node& gather, ValueId value) {
-    if (class_of(gather) != OpClass::kGather) return false;
+    if (row_class(gather) != OpClass::kGather) return false;
     const ArgValue* index = find_arg(gather, "indices");
     if (index == nullptr) index = find_arg(gather, "index");
     return index == nullptr || *index != ArgValue(value);
@@ -137,7 +137,7 @@ class Planner {
   bool is_needed_by_output(ValueId value) const {
     if (is_output_[static_cast<std::size_t>(value.index)]) return true;
     for (int user : users(value)) {
-      if (class_of(node(user)) != OpClass::kView) continue;
+      if (row_class(node(user)) != OpClass::kView) continue;
       for (ValueId result : node(user).outputs) {
         if (is_needed_by_output(result)) return true;
       }
@@ -221,7 +221,7 @@ FusionPlan Planner::assemble() {
   for (std::size_t n = 0; n < graph_.nodes().size(); ++n) {
     const Node& op = graph_.nodes()[n];
     if (op.kind != NodeKind::kOp || group_of_[n] >= 0) continue;
-    const OpClass op_class = class_of(op);
+    const OpClass op_class = row_class(op);
     if (op_class == OpClass::kCreation && reasons_[n].empty()) continue;
     Group group;
     group.kind = op_class == OpClass::kView ? GroupKind::kView : GroupKind::kExtern;

@@ -130,7 +130,7 @@ Result<bool> GroupBuilder::can_reduce(int node, const IndexMap& at) const {
 Result<bool> GroupBuilder::can_join(int node, bool needed_outside) const {
   const Node& op = graph_.nodes()[static_cast<std::size_t>(node)];
   const auto& maps = needs_.at(result_of(node));
-  const OpClass op_class = class_of(op);
+  const OpClass op_class = row_class(op);
   if (gathered_.contains(result_of(node))) {
     return Refusal{"gathered", "its rows are picked by number, so it must be in memory"};
   }
@@ -170,7 +170,7 @@ Result<GroupBuilder::Needs> GroupBuilder::operand_needs(int node, const IndexMap
   const Node& op = graph_.nodes()[static_cast<std::size_t>(node)];
   SymContext& syms = graph_.syms;
   Needs needs;
-  switch (class_of(op)) {
+  switch (row_class(op)) {
     case OpClass::kPointwise:
       for (ValueId operand : operands_of(op)) {
         auto map =
@@ -232,15 +232,15 @@ void GroupBuilder::join(int node) {
   nodes_.insert(node);
   const std::vector<IndexMap> maps = needs_.at(op.outputs[0]);
   for (const IndexMap& at : maps) {
-    if (class_of(op) == OpClass::kReduction) split_space(node, at);
+    if (row_class(op) == OpClass::kReduction) split_space(node, at);
     Needs needs = operand_needs(node, at).value();
     for (auto& [value, map] : needs) add_need(value, std::move(map));
   }
-  if (class_of(op) == OpClass::kGather) {
+  if (row_class(op) == OpClass::kGather) {
     ValueId source =
         std::get<ValueId>(*find_arg(op, op.op == "aten.embedding.default" ? "weight" : "self"));
     gathered_.insert(source);
-    while (class_of(graph_.node_of(source)) == OpClass::kView) {
+    while (row_class(graph_.node_of(source)) == OpClass::kView) {
       source = std::get<ValueId>(*find_arg(graph_.node_of(source), "self"));
       gathered_.insert(source);
     }

@@ -29,16 +29,16 @@ class GroupBuilder::Lowering {
     const int index = graph_.value(value).node;
     const Node& node = graph_.nodes()[static_cast<std::size_t>(index)];
     if (is_scalar_constant(node)) return build_constant(value, at, node);
-    if (class_of(node) == OpClass::kView) {
+    if (row_class(node) == OpClass::kView) {
       const auto map = view_source_map(graph_, node, graph_.value(value).output, at);
       if (map) return build(std::get<ValueId>(*find_arg(node, "self")), map.value());
       return build_load(value, at);
     }
-    if (class_of(node) == OpClass::kCreation && is_fusable(graph_, node)) {
+    if (row_class(node) == OpClass::kCreation && is_fusable(graph_, node)) {
       return build_creation(value, at, node);
     }
     if (!group_.contains(index)) return build_load(value, at);
-    switch (class_of(node)) {
+    switch (row_class(node)) {
       case OpClass::kReduction:
         return build_reduction(value, at, index);
       case OpClass::kGather:
@@ -79,7 +79,7 @@ class GroupBuilder::Lowering {
   int build_load(ValueId value, IndexMap at) {
     // Views of a gathered table are folded here; other views were folded on the way down.
     const Node* node = &graph_.node_of(value);
-    while (class_of(*node) == OpClass::kView) {
+    while (row_class(*node) == OpClass::kView) {
       auto map = view_source_map(graph_, *node, graph_.value(value).output, at);
       if (!map) break;
       at = std::move(map).value();

@@ -8,44 +8,13 @@
 namespace breakeven {
 namespace {
 
-constexpr std::array<std::string_view, 8> kIntegerDivisions = {
-    "aten.div.Tensor_mode",  "aten.div.Scalar_mode",    "aten.floor_divide.default",
-    "aten.remainder.Tensor", "aten.remainder.Scalar",   "aten.fmod.Tensor",
-    "aten.fmod.Scalar",      "aten.floor_divide.Scalar"};
-
 const TensorType& output_type(const Graph& graph, const Node& node) {
   return graph.type(node.outputs[0]);
-}
-
-/// Integer division by zero must raise as eager does, which a kernel cannot.
-bool may_divide_by_zero(const Graph& graph, const Node& node) {
-  if (std::find(kIntegerDivisions.begin(), kIntegerDivisions.end(), node.op) ==
-      kIntegerDivisions.end()) {
-    return false;
-  }
-  const ArgValue* divisor = find_arg(node, "other");
-  if (divisor == nullptr) return true;
-  if (const auto* tensor = std::get_if<ValueId>(divisor)) {
-    return !is_floating(graph.type(*tensor).dtype);
-  }
-  if (std::holds_alternative<double>(*divisor)) return false;
-  const auto* scalar = std::get_if<Sym>(divisor);
-  const ArgValue* self = find_arg(node, "self");
-  if (self != nullptr && std::holds_alternative<ValueId>(*self) &&
-      is_floating(graph.type(std::get<ValueId>(*self)).dtype)) {
-    return false;
-  }
-  if (scalar == nullptr) return true;
-  const SymRange range = graph.syms.range(*scalar);
-  return range.lo <= 0 && range.hi >= 0;
 }
 
 Result<bool> is_fusable_pointwise(const Graph& graph, const Node& node, const OpRow& row) {
   if (row.c_expr.empty())
     return Refusal{"no_expression", "the op table has no C expression for it"};
-  if (may_divide_by_zero(graph, node)) {
-    return Refusal{"integer_division", "integer division must raise on a zero divisor"};
-  }
   for (std::string_view name : row.operands) {
     const ArgValue* arg = find_arg(node, name);
     if (arg == nullptr || std::holds_alternative<std::monostate>(*arg)) continue;
@@ -89,7 +58,7 @@ Result<bool> is_fusable_creation(const Graph& graph, const Node& node) {
 
 }  // namespace
 
-OpClass class_of(const Node& node) {
+OpClass row_class(const Node& node) {
   if (node.kind != NodeKind::kOp) return OpClass::kExtern;
   const OpRow* row = find_op(node.op);
   return row == nullptr ? OpClass::kExtern : row->op_class;
@@ -161,16 +130,6 @@ Result<LiteralValue> literal_of(const Graph& graph, const ArgValue& value, DType
   return literal;
 }
 
-DType compute_dtype(const Graph& graph, const Node& node) {
-  for (const Arg& arg : node.args) {
-    const auto* operand = std::get_if<ValueId>(&arg.value);
-    if (operand != nullptr && arg.name != "condition" && arg.name != "mask") {
-      return graph.type(*operand).dtype;
-    }
-  }
-  return graph.type(node.outputs[0]).dtype;
-}
-
 bool is_scalar_constant(const Node& node) {
   return node.kind == NodeKind::kConstant && node.literal.element_count() == 1;
 }
@@ -180,6 +139,9 @@ Result<bool> is_fusable(const Graph& graph, const Node& node) {
   if (row == nullptr) return Refusal{"unknown_op", "the op table has no row for it"};
   if (!row->pure) return Refusal{"impure", "the op has effects or draws random numbers"};
   if (row->op_class == OpClass::kExtern) return Refusal{"library", "left to the library"};
+  if (class_of(graph, node) == OpClass::kExtern) {
+    return Refusal{"argument", "its arguments need the library's error checks or dtypes"};
+  }
   if (node.outputs.size() != 1) return Refusal{"outputs", "the op has several outputs"};
   switch (row->op_class) {
     case OpClass::kPointwise:

@@ -5,8 +5,8 @@
 
 namespace breakeven {
 
-/// kExtern for ops without a row.
-OpClass class_of(const Node& node);
+/// Class of the op's row; kExtern for ops without one and for inputs, weights and constants.
+OpClass row_class(const Node& node);
 /// Whether repeating the op many times costs more than a trip through memory.
 bool is_heavy(const Node& node);
 /// Dims that a kReduction folds, ascending and non-negative; refuses symbolic ones.
@@ -14,8 +14,6 @@ Result<std::vector<std::size_t>> reduced_dims(const Graph& graph, const Node& no
 bool keeps_dims(const Node& node);
 /// Scalar argument as a literal of `dtype`; refuses what is no scalar.
 Result<LiteralValue> literal_of(const Graph& graph, const ArgValue& value, DType dtype);
-/// dtype that a pointwise op computes in: that of its tensor operands, a `condition` apart.
-DType compute_dtype(const Graph& graph, const Node& node);
 /// One-element constant as a literal.
 bool is_scalar_constant(const Node& node);
 

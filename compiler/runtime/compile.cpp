@@ -67,7 +67,7 @@ LoweredGraph lower(const Graph& graph, const CompileOptions& options,
     }
     Step step;
     step.kind = GroupKind::kFused;
-    step.launch = emit_kernel(lowered.graph, group, schedules[g]);
+    step.launch = emit_kernel(lowered.graph, schedules[g]);
     step.operands = step.launch.inputs;
     step.outputs = step.launch.outputs;
     lowered.steps.push_back(std::move(step));

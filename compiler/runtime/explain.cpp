@@ -42,13 +42,13 @@ std::string print_source(const std::vector<Step>& steps) {
   return text;
 }
 
-std::string print_schedules(const Graph& graph, const FusionPlan& plan) {
+std::string print_schedules(Graph graph, const FusionPlan& plan) {
   std::string text;
   for (std::size_t g = 0; g < plan.groups.size(); ++g) {
     const Group& group = plan.groups[g];
     if (group.kind != GroupKind::kFused) continue;
     text += "group " + std::to_string(g) + '\n' +
-            print_schedule(graph, group, schedule_group(graph, group)) + '\n';
+            print_schedule(graph, schedule_group(graph, group)) + '\n';
   }
   return text;
 }

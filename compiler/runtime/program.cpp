@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <cstring>
 #include <utility>
 
+#include "compiler/codegen/emit.h"
 #include "compiler/runtime/dense_copy.h"
 #include "compiler/runtime/memory_plan.h"
 
@@ -28,16 +30,24 @@ std::shared_ptr<void> aligned_bytes(std::int64_t bytes) {
   return {memory, [](void* owned) { std::free(owned); }};
 }
 
-void call_kernel(KernelEntry entry, const void* const* in, void* const* out,
-                 const std::int64_t* sizes, std::int64_t begin, std::int64_t end,
-                 std::int64_t scratch_bytes) {
+std::int32_t status_in(const void* scratch) {
+  std::int32_t status = 0;
+  std::memcpy(&status, scratch, sizeof status);
+  return status;
+}
+
+/// Runs [begin, end) and returns what the kernel says of it.
+std::int32_t call_kernel(KernelEntry entry, const void* const* in, void* const* out,
+                         const std::int64_t* sizes, std::int64_t begin, std::int64_t end,
+                         std::int64_t scratch_bytes) {
   if (scratch_bytes <= kStackScratch) {
     alignas(64) char scratch[kStackScratch];
     entry(in, out, sizes, begin, end, scratch);
-    return;
+    return status_in(scratch);
   }
   const std::shared_ptr<void> scratch = aligned_bytes(scratch_bytes);
   entry(in, out, sizes, begin, end, scratch.get());
+  return status_in(scratch.get());
 }
 
 }  // namespace
@@ -196,7 +206,9 @@ Result<std::vector<HostTensor>> Program::run_instance(Instance& instance,
   for (std::size_t s = 0; s < steps_.size(); ++s) {
     const Step& step = steps_[s];
     if (step.kind == GroupKind::kFused) {
-      launch(instance, s, counters);
+      if (launch(instance, s, counters) != static_cast<std::int32_t>(KernelStatus::kDone)) {
+        return Refusal{"index_out_of_range", "a gather's row number is outside its table"};
+      }
     } else {
       instance.operands.clear();
       for (const ValueId operand : step.operands) {
@@ -221,7 +233,7 @@ Result<std::vector<HostTensor>> Program::run_instance(Instance& instance,
   return outputs;
 }
 
-void Program::launch(Instance& instance, std::size_t index, RunCounters& counters) const {
+std::int32_t Program::launch(Instance& instance, std::size_t index, RunCounters& counters) const {
   const Step& step = steps_[index];
   Instance::Launch& launch = instance.launches[index];
   std::vector<HostTensor> copies;  // Dense stand-ins of strided inputs, alive during the launch.
@@ -250,14 +262,15 @@ void Program::launch(Instance& instance, std::size_t index, RunCounters& counter
   ++counters.kernel_launches;
   const KernelEntry entry = step.kernel->entry();
   if (launch.extent <= launch.grain) {
-    call_kernel(entry, launch.in.data(), launch.out.data(), launch.sizes.data(), 0, launch.extent,
-                launch.scratch_bytes);
-    return;
+    return call_kernel(entry, launch.in.data(), launch.out.data(), launch.sizes.data(), 0,
+                       launch.extent, launch.scratch_bytes);
   }
+  std::atomic<std::int32_t> status = 0;
   parallel_.run(launch.extent, launch.grain, [&](std::int64_t begin, std::int64_t end) {
-    call_kernel(entry, launch.in.data(), launch.out.data(), launch.sizes.data(), begin, end,
-                launch.scratch_bytes);
+    status |= call_kernel(entry, launch.in.data(), launch.out.data(), launch.sizes.data(), begin,
+                          end, launch.scratch_bytes);
   });
+  return status;
 }
 
 }  // namespace breakeven

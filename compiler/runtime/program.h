@@ -60,7 +60,8 @@ class Program {
   Result<std::vector<HostTensor>> run_instance(Instance& instance,
                                                std::span<const HostTensor> inputs,
                                                RunCounters& counters) const;
-  void launch(Instance& instance, std::size_t step, RunCounters& counters) const;
+  /// Launches a kernel step; returns its KernelStatus.
+  std::int32_t launch(Instance& instance, std::size_t step, RunCounters& counters) const;
 
   Graph graph_;
   std::vector<Step> steps_;
