@@ -29,6 +29,20 @@ Types promote_rule(const RuleArgs& args) {
            broadcast_operands(args)}};
 }
 
+Types addc_rule(const RuleArgs& args) {
+  Types types = promote_rule(args);
+  const ArgValue* value = args.find("value");
+  const bool is_real = value != nullptr && std::holds_alternative<double>(*value);
+  if (is_real && !is_floating(types.front().dtype)) refuse("a fractional value for integers");
+  return types;
+}
+
+Types floating_rule(const RuleArgs& args) {
+  Types types = promote_rule(args);
+  if (!is_floating(types.front().dtype)) refuse("not defined for integers");
+  return types;
+}
+
 Types div_mode_rule(const RuleArgs& args) {
   const DType dtype = promoted(args.graph(), args.all(), {"self", "other"});
   const bool is_true_division = args.find("rounding_mode") == nullptr;
@@ -214,13 +228,13 @@ void add_arithmetic(std::vector<OpRow>& rows) {
     rows.push_back(pointwise(name, rule<masked_fill_rule>, {"self", "mask", "value"},
                              [](X x) { return x[1] != 0 ? x[2] : x[0]; }));
   }
-  rows.push_back(pointwise("aten.addcmul.default", rule<promote_rule>,
+  rows.push_back(pointwise("aten.addcmul.default", rule<addc_rule>,
                            {"self", "tensor1", "tensor2", "value"},
                            [](X x) { return x[0] + x[3] * x[1] * x[2]; }, {1}));
-  rows.push_back(pointwise("aten.addcdiv.default", rule<promote_rule>,
+  rows.push_back(pointwise("aten.addcdiv.default", rule<floating_rule>,
                            {"self", "tensor1", "tensor2", "value"},
                            [](X x) { return x[0] + x[3] * x[1] / x[2]; }, {1}));
-  rows.push_back(pointwise("aten.lerp.Scalar", rule<promote_rule>, {"self", "end", "weight"},
+  rows.push_back(pointwise("aten.lerp.Scalar", rule<floating_rule>, {"self", "end", "weight"},
                            [](X x) { return x[0] + x[2] * (x[1] - x[0]); }));
 }
 

@@ -22,6 +22,23 @@ std::vector<TensorType> promote_rule(const RuleArgs& args) {
   return {{promoted(args.graph(), args.all(), kPromoting), broadcast_operands(args)}};
 }
 
+/// Of ops with an alpha, whose kind must not exceed the result's.
+void check_alpha(const RuleArgs& args, DType result) {
+  const ArgValue* alpha = args.find("alpha");
+  if (alpha == nullptr) return;
+  const bool is_real = std::holds_alternative<double>(*alpha);
+  const bool is_integer = std::holds_alternative<Sym>(*alpha);
+  if ((is_real && !is_floating(result)) || (is_integer && result == DType::kBool)) {
+    refuse("alpha is of a higher kind than " + std::string(name_of(result)));
+  }
+}
+
+std::vector<TensorType> add_rule(const RuleArgs& args) {
+  std::vector<TensorType> types = promote_rule(args);
+  check_alpha(args, types.front().dtype);
+  return types;
+}
+
 std::vector<TensorType> float_rule(const RuleArgs& args) {
   return {{to_floating(promoted(args.graph(), args.all(), kPromoting)), broadcast_operands(args)}};
 }
@@ -40,6 +57,7 @@ std::vector<TensorType> integral_rule(const RuleArgs& args) {
 std::vector<TensorType> no_bool_rule(const RuleArgs& args) {
   const DType dtype = promoted(args.graph(), args.all(), kPromoting);
   if (dtype == DType::kBool) refuse("subtraction and negation of bool are not defined");
+  check_alpha(args, dtype);
   return {{dtype, broadcast_operands(args)}};
 }
 
@@ -106,7 +124,7 @@ std::int64_t integer(double value) { return static_cast<std::int64_t>(value); }
 void add_arithmetic(std::vector<OpRow>& rows) {
   for (const std::string_view name : {"aten.add.Tensor", "aten.add.Scalar"}) {
     rows.push_back(
-        row(name, rule<promote_rule>, kBinary, "{0} + {1}", [](X x) { return x[0] + x[1]; }));
+        row(name, rule<add_rule>, kBinary, "{0} + {1}", [](X x) { return x[0] + x[1]; }));
   }
   for (const std::string_view name : {"aten.sub.Tensor", "aten.sub.Scalar"}) {
     rows.push_back(

@@ -74,7 +74,9 @@ double finish(double value, const RefTensor& output, const OpRow& row) {
 RefOutputs interpret_pointwise(const RefCall& call, const OpRow& row) {
   RefTensor output = call.make_output();
   const std::vector<Operand> operands = read_operands(call, row, output);
-  const double alpha = call.number("alpha", 1);
+  const bool has_alpha = row.name.starts_with("aten.add.") || row.name.starts_with("aten.sub.") ||
+                         row.name.starts_with("aten.rsub.");
+  const double alpha = has_alpha ? call.number("alpha", 1) : 1;
   const bool divides = row.int_division && is_integral(output.dtype);
   const ReferenceFn fn = row.name == "aten.bitwise_not.default" && output.dtype == DType::kBool
                              ? find_op("aten.logical_not.default")->reference

@@ -34,6 +34,19 @@ Dims last_dims(std::size_t rank, std::size_t count) {
 
 // --- softmax ----------------------------------------------------------------------------------
 
+bool has_empty_dim(Rewriter& r, ValueId x, const Dims& dims) {
+  for (const std::int64_t dim : dims) {
+    if (r.syms().is_constant(r.type(x).sizes[static_cast<std::size_t>(dim)], 0)) return true;
+  }
+  return false;
+}
+
+/// The declared output filled with `value`: over no element there is no maximum to start from.
+void fill(Emitter& e, const Node& node, double value) {
+  const TensorType& type = e.rewriter().source().type(node.outputs.front());
+  e.finish(e.rewriter().full(type.sizes, value, type.dtype));
+}
+
 /// Maximum first, then the difference, then exp: no other order survives large scores.
 void write_softmax(Emitter& e, const Node& node) {
   Rewriter& r = e.rewriter();
@@ -45,6 +58,7 @@ void write_softmax(Emitter& e, const Node& node) {
   const std::size_t rank = r.type(x).sizes.size();
   Dims dims;
   if (rank > 0) dims.push_back(wrap_dim(RuleArgs(r.graph(), args).integer("dim"), rank));
+  if (has_empty_dim(r, x, dims)) return fill(e, node, 0);
   const ValueId shifted = e.binary("sub", x, e.reduce("amax", x, dims, "max"), "shifted");
   const ValueId exp = e.unary("exp", shifted, "exp");
   const ValueId sum = e.reduce("sum", exp, dims, "sum");
@@ -60,6 +74,9 @@ void write_logsumexp(Emitter& e, const Node& node) {
   const ValueId self = r.tensor(node, "self");
   const ValueId x = e.widened(r.convert(self, to_floating(r.type(self).dtype)));
   const Dims dims = dims_of(e, node, x);
+  if (has_empty_dim(r, x, dims)) {
+    return fill(e, node, -std::numeric_limits<double>::infinity());
+  }
   const ValueId max = e.reduce("amax", x, dims, "max");
   // An infinite maximum would turn the difference into NaN.
   const ValueId shift = e.where(e.unary("isinf", max, "isinf"), 0.0, max, "shift");
