@@ -35,7 +35,9 @@ void TimeEstimate::add(const PlannedTrial& trial, double seconds) {
 }
 
 double TimeEstimate::seconds_of(const PlannedTrial& trial) const {
-  constexpr double kStart = 2;  // Process start, model load and first result, before any is timed.
+  // Process start, model load and first result, before any is timed.
+  const bool has_model = trial.arm != "null" && trial.arm != "scripted";
+  const double start = has_model ? 2 : 0.1;
   double sum = 0;
   int count = 0;
   for (const auto& [key, timed] : timed_) {
@@ -47,16 +49,16 @@ double TimeEstimate::seconds_of(const PlannedTrial& trial) const {
   if (count > 0) return sum / count;  // Another arm of this kind.
   switch (trial.kind) {
     case TrialKind::kPriming:
-      return kStart;
+      return start;
     case TrialKind::kAccuracy:
-      return kStart + measure_.accuracy_seconds / 2;
+      return start + measure_.accuracy_seconds / 2;
     case TrialKind::kCold:
     case TrialKind::kWarmDisk:
-      return kStart + measure_.start_seconds;
+      return start + measure_.start_seconds;
     case TrialKind::kWarmed:
-      return kStart + 3 + measure_.traffic_seconds;
+      return start + (has_model ? 3 : 1) + measure_.traffic_seconds;
   }
-  return kStart;
+  return start;
 }
 
 }  // namespace breakeven

@@ -1,5 +1,10 @@
 #include "harness/measure/runner.h"
 
+#include <pthread.h>
+#include <sched.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <atomic>
 #include <cmath>
@@ -40,6 +45,15 @@ RawSample serve_unrecorded(Executor& executor, const Workload& workload, const J
   sample.start_ns = start - origin;
   sample.sent_ns = sample.start_ns;
   return sample;
+}
+
+/// Lets the calling thread run as soon as it wakes, where the system allows that: a sender that
+/// waits behind the server's own threads is late. What cannot be had is judged by check_generator.
+void prefer_this_thread() {
+  const sched_param least{.sched_priority = 1};
+  if (::pthread_setschedparam(::pthread_self(), SCHED_FIFO, &least) == 0) return;
+  constexpr int kNice = -15;
+  ::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), kNice);
 }
 
 /// Threads that serve what is queued; joined at the end of the scope.
@@ -120,6 +134,7 @@ void run_open_loop(Executor& executor, const Workload& workload, std::span<const
   std::atomic<std::size_t> sent_count{0};
   const Nanos zero = log.origin + first_due;
   std::jthread generator([&] {
+    prefer_this_thread();
     for (std::size_t i = 0; i < jobs.size(); ++i) {
       wait_until(zero + jobs[i].due);
       sent[i] = now_ns() - log.origin;
@@ -217,9 +232,8 @@ GeneratorCheck check_generator(std::span<const RawSample> samples, Nanos first_d
                    " % of sends were late";
   } else if (wall_s > 1.01 * schedule_s && wasted_share > 0.05) {
     check.valid = false;
-    check.reason = "generator-bound: the server was free " +
-                   format_double(std::round(wasted_share * 100)) +
-                   " % of the time while requests were due";
+    check.reason = "starved: the server was free " + format_double(std::round(wasted_share * 100)) +
+                   " % of the time while requests were due, so other work held the processor";
   } else if (wall_s > 1.25 * schedule_s) {
     check.valid = false;
     check.reason =

@@ -78,6 +78,7 @@ class TrialBody {
 
   Results run(const MakeAccuracyReference& make_reference) {
     Results results;
+    results.arms = {spec_.arm};
     start();
     switch (spec_.kind) {
       case TrialKind::kPriming:
