@@ -59,15 +59,14 @@ std::vector<ArmFacts> facts_at_rate(const Case& c, double factor) {
   return facts;
 }
 
-FlipSearch search_of(std::string input, std::string unit, std::string noun, double current,
-                     double down, double up) {
+FlipSearch search_of(std::string input, double current, double down, double up,
+                     std::function<std::string(double)> phrase) {
   FlipSearch search;
   search.input = std::move(input);
-  search.unit = std::move(unit);
-  search.noun = std::move(noun);
   search.current = current;
   search.lo = current / down;
   search.hi = current * up;
+  search.phrase = std::move(phrase);
   return search;
 }
 
@@ -85,26 +84,30 @@ std::vector<Flip> flips_of(const Case& c) {
     conditions.requests_per_life = requests_per_life(rate, restarts);
     return conditions;
   };
-  FlipSearch restarts =
-      search_of("restarts_per_day", "", "restarts a day", r.restarts_per_day, 1e3, 1e4);
+  FlipSearch restarts = search_of("restarts_per_day", r.restarts_per_day, 1e3, 1e4,
+                                  [](double v) { return short_figure(v) + " restarts a day"; });
   restarts.verdict_at = [&](double v) {
     return judge_facts(c, c.facts, at_life(r.rate_per_s, v)).verdict;
   };
   add(restarts);
-  FlipSearch rate = search_of("rate_per_s", "", "requests a second", r.rate_per_s, 1e3, 10);
+  FlipSearch rate = search_of("rate_per_s", r.rate_per_s, 1e3, 10,
+                              [](double v) { return short_figure(v) + " requests a second"; });
   rate.verdict_at = [&](double v) {
     return judge_facts(c, facts_at_rate(c, v / r.rate_per_s), at_life(v, r.restarts_per_day))
         .verdict;
   };
   add(rate);
-  FlipSearch slo = search_of("slo_p99_ms", "ms", "as the p99 target", now.slo_p99_ms, 100, 100);
+  FlipSearch slo = search_of("slo_p99_ms", now.slo_p99_ms, 100, 100, [](double v) {
+    return "a p99 target of " + figure_with_unit(v, "ms");
+  });
   slo.verdict_at = [&](double v) {
     Conditions conditions = now;
     conditions.slo_p99_ms = v;
     return judge_facts(c, c.facts, conditions).verdict;
   };
   add(slo);
-  FlipSearch price = search_of("usd_per_hour", "usd", "an hour", r.usd_per_hour, 1e3, 1e3);
+  FlipSearch price = search_of("usd_per_hour", r.usd_per_hour, 1e3, 1e3,
+                               [](double v) { return figure_with_unit(v, "usd") + " an hour"; });
   price.verdict_at = [&](double v) {
     std::vector<ArmFacts> facts = c.facts;
     for (ArmFacts& one : facts) scale(one.payback_days, r.usd_per_hour / v);

@@ -3,8 +3,6 @@
 #include <cmath>
 #include <optional>
 
-#include "reports/decide/phrases.h"
-
 namespace breakeven {
 namespace {
 
@@ -64,15 +62,13 @@ std::vector<Flip> find_flips(const FlipSearch& search) {
     flip.at = at;
     flip.becomes = search.verdict_at(*at);
     const bool below = *at < search.current;
-    flip.sentence = std::string("At ") + figure_with_unit(*at, search.unit) + " " + search.noun +
-                    (below ? " or fewer" : " or more") + " (now " +
-                    figure_with_unit(search.current, search.unit) + ") the verdict becomes \"" +
+    flip.sentence = "At " + search.phrase(*at) + (below ? " or less" : " or more") + " (now " +
+                    search.phrase(search.current) + ") the verdict becomes \"" +
                     verdict_phrase(flip.becomes) + "\".";
     flips.push_back(flip);
   }
   if (!flips.empty()) return flips;
-  base.sentence = "No value from " + figure_with_unit(search.lo, search.unit) + " to " +
-                  figure_with_unit(search.hi, search.unit) + " " + search.noun +
+  base.sentence = "Nothing from " + search.phrase(search.lo) + " to " + search.phrase(search.hi) +
                   " changes the verdict.";
   return {base};
 }

@@ -10,11 +10,10 @@ namespace breakeven {
 
 /// One input to vary, and the verdict at any value of it.
 struct FlipSearch {
-  std::string input;      ///< "restarts_per_day".
-  std::string unit;       ///< As figure_with_unit takes it.
-  std::string noun;       ///< "restarts a day".
-  double current = 0;     ///< > 0.
-  double lo = 0, hi = 0;  ///< Searched range, lo < current < hi.
+  std::string input;                          ///< "restarts_per_day".
+  std::function<std::string(double)> phrase;  ///< "2.3 restarts a day".
+  double current = 0;                         ///< > 0.
+  double lo = 0, hi = 0;                      ///< Searched range, lo < current < hi.
   std::function<Verdict(double)> verdict_at;
 };
 

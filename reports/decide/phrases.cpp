@@ -62,6 +62,7 @@ std::string figure_with_unit(double value, const std::string& unit) {
   }
   if (unit == "ms" && std::fabs(value) >= 10000) return short_figure(value / 1000) + " s";
   if (unit == "s" && std::fabs(value) >= 7200) return short_figure(value / 3600) + " h";
+  if (unit == "minutes" && std::fabs(value) < 1) return short_figure(value * 60) + " s";
   if (unit == "minutes" && std::fabs(value) >= 2880) return short_figure(value / 1440) + " days";
   if (unit == "minutes" && std::fabs(value) >= 120) return short_figure(value / 60) + " h";
   if (unit == "requests" && value == 1) return "1 request";

@@ -24,8 +24,9 @@ std::string_view name_of(SlowPart part) {
 std::vector<SlowSplit> split_latencies(std::span<const RawSample> samples) {
   std::vector<SlowSplit> splits;
   splits.reserve(samples.size());
-  std::int64_t busy_until = INT64_MIN;          // As it happened.
-  std::int64_t busy_without_stall = INT64_MIN;  // In the replay without compiles and loads.
+  // The server is free at first: as it happened, and in the replay without compiles and loads.
+  std::int64_t busy_until = samples.empty() ? 0 : samples.front().due_ns;
+  std::int64_t busy_without_stall = busy_until;
   for (const RawSample& sample : samples) {
     SlowSplit split = {};
     const std::int64_t service = std::max<std::int64_t>(0, sample.done_ns - sample.start_ns);

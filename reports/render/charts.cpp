@@ -13,7 +13,7 @@
 namespace breakeven {
 namespace {
 
-constexpr double kWidth = 640, kHeight = 300, kLeft = 62, kRight = 14, kTop = 14, kBottom = 44;
+constexpr double kWidth = 640, kHeight = 300, kLeft = 62, kRight = 14, kTop = 28, kBottom = 44;
 
 std::string coordinate(double value) {
   char text[32];
@@ -67,7 +67,7 @@ std::string y_axis(const Axis& y, const std::string& unit) {
     out += tag_line(kLeft, y(tick), kWidth - kRight, y(tick), tick == 0 ? "zero" : "grid");
     out += tag_text(kLeft - 6, y(tick) + 4, "end", short_figure(tick));
   }
-  return out + tag_text(6, kTop + 2, "start", unit, "unit");
+  return out + tag_text(6, 14, "start", unit, "unit");
 }
 
 std::string path_of(const std::vector<std::pair<double, double>>& points) {
@@ -96,6 +96,28 @@ double span_of(const Decision& decision, bool kept) {
   }
   return latest > 0 ? std::min(std::max(3 * latest, 30.0), std::max(longest, 30.0))
                     : std::min(longest, 10000.0);
+}
+
+using Curve = std::vector<BreakEvenSummary::CurvePoint>;
+
+/// The curve up to `span`, its last point interpolated onto it.
+Curve curve_within(const Curve& curve, double span) {
+  Curve out;
+  for (const auto& point : curve) {
+    if (point.requests <= span) {
+      out.push_back(point);
+      continue;
+    }
+    if (!out.empty()) {
+      const auto& last = out.back();
+      const double t = (span - last.requests) / (point.requests - last.requests);
+      const auto mix = [&](double a, double b) { return a + t * (b - a); };
+      out.push_back({span, mix(last.saving_s, point.saving_s), mix(last.lo_s, point.lo_s),
+                     mix(last.hi_s, point.hi_s)});
+    }
+    break;
+  }
+  return out;
 }
 
 }  // namespace
@@ -130,8 +152,7 @@ std::string break_even_chart(const Decision& decision, bool kept) {
   const double span = span_of(decision, kept);
   double lo = 0, hi = 0;
   for (const ArmSummary& arm : decision.arms) {
-    for (const auto& point : costs_of(arm, kept).curve) {
-      if (point.requests > span) break;
+    for (const auto& point : curve_within(costs_of(arm, kept).curve, span)) {
       lo = std::min({lo, point.lo_s, point.saving_s});
       hi = std::max({hi, point.hi_s, point.saving_s});
     }
@@ -153,11 +174,10 @@ std::string break_even_chart(const Decision& decision, bool kept) {
   for (std::size_t i = 0; i < decision.arms.size(); ++i) {
     const BreakEvenSummary& costs = costs_of(decision.arms[i], kept);
     std::vector<std::pair<double, double>> line, band, lower;
-    for (const auto& point : costs.curve) {
+    for (const auto& point : curve_within(costs.curve, span)) {
       line.emplace_back(x(point.requests), y(point.saving_s));
       band.emplace_back(x(point.requests), y(point.hi_s));
       lower.emplace_back(x(point.requests), y(point.lo_s));
-      if (point.requests > span) break;  // One point past the edge, clamped to it.
     }
     if (line.empty()) continue;
     band.insert(band.end(), lower.rbegin(), lower.rend());

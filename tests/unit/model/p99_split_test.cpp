@@ -62,6 +62,19 @@ TEST(P99Split, BatchingAndOtherTime) {
   EXPECT_EQ(part(splits[0], SlowPart::kOther), 2 * kMs);
 }
 
+TEST(P99Split, WakeUpDelayOfTheFirstRequestIsOtherTime) {
+  std::vector<RawSample> samples = fifo({{5, 10, 0, 0}, {6, 10, 0, 0}});
+  samples[0].start_ns += kMs;
+  samples[0].done_ns += kMs;
+  samples[1].start_ns += kMs;
+  samples[1].done_ns += kMs;
+  const auto splits = split_latencies(samples);
+  EXPECT_EQ(part(splits[0], SlowPart::kOther), kMs);
+  EXPECT_EQ(part(splits[0], SlowPart::kQueueFromLoad), 0);
+  EXPECT_EQ(part(splits[1], SlowPart::kQueueFromLoad), 10 * kMs);
+  EXPECT_EQ(part(splits[1], SlowPart::kQueueBehindStall), 0);
+}
+
 TEST(P99Split, PartsAddUpToTheLatencyExactly) {
   Random random(5);
   for (int run = 0; run < 100; ++run) {

@@ -1,0 +1,47 @@
+#include "reports/decide/phrases.h"
+
+#include <gtest/gtest.h>
+
+namespace breakeven {
+namespace {
+
+TEST(Phrases, ThreeSignificantDigits) {
+  EXPECT_EQ(short_figure(0), "0");
+  EXPECT_EQ(short_figure(1.006), "1.01");
+  EXPECT_EQ(short_figure(12.345), "12.3");
+  EXPECT_EQ(short_figure(123.45), "123");
+  EXPECT_EQ(short_figure(999.7), "1,000");
+  EXPECT_EQ(short_figure(1234567), "1,234,567");
+  EXPECT_EQ(short_figure(-1234.5), "-1,235");
+  EXPECT_EQ(short_figure(0.00412), "0.00412");
+  EXPECT_EQ(short_figure(0.004), "0.00400");  // B124: never rounded to 0.00.
+}
+
+TEST(Phrases, UnitsForPeople) {
+  EXPECT_EQ(figure_with_unit(12.3, "ms"), "12.3 ms");
+  EXPECT_EQ(figure_with_unit(12345, "ms"), "12.3 s");
+  EXPECT_EQ(figure_with_unit(0.0412, "usd"), "$0.0412");
+  EXPECT_EQ(figure_with_unit(-2, "usd"), "-$2.00");
+  EXPECT_EQ(figure_with_unit(0.0412, "share"), "4.12 %");
+  EXPECT_EQ(figure_with_unit(1.4, "ratio"), "1.40x");
+  EXPECT_EQ(figure_with_unit(1126957, "requests"), "1.13 M requests");
+  EXPECT_EQ(figure_with_unit(1, "requests"), "1 request");
+  EXPECT_EQ(figure_with_unit(0.5, "minutes"), "30.0 s");
+  EXPECT_EQ(figure_with_unit(180, "minutes"), "3.00 h");
+  EXPECT_EQ(figure_with_unit(20, "1/s"), "20.0 per second");
+}
+
+TEST(Phrases, MissingSaysWhyAndIntervalsShowOpenEnds) {
+  EXPECT_EQ(text_of(Number::none("ms", "not enough data: 3 samples")),
+            "not enough data: 3 samples");
+  EXPECT_EQ(text_of(Number{}), "not measured");
+  Number number = Number::given(12, "ms");
+  EXPECT_EQ(text_with_interval(number), "12.0 ms");
+  number.lo = 10;
+  EXPECT_EQ(text_with_interval(number), "12.0 ms (10.0 ms to no upper bound)");
+  number.hi = 14;
+  EXPECT_EQ(text_with_interval(number), "12.0 ms (10.0 ms to 14.0 ms)");
+}
+
+}  // namespace
+}  // namespace breakeven
