@@ -5,7 +5,6 @@
 
 #include "compiler/fuse/index.h"
 #include "compiler/ir/graph.h"
-#include "compiler/ir/op_table.h"
 
 namespace breakeven {
 
@@ -39,15 +38,13 @@ struct Member {
   MemberKind kind = MemberKind::kLoad;
   ValueId value;  ///< Whose element this is; none for a scalar operand.
   DType dtype = DType::kF32;
-  int node = -1;              ///< Of kPointwise and kReduce.
-  IndexMap at;                ///< Where in `value`, one Index a dim.
-  std::vector<int> operands;  ///< Members it reads; of kPointwise one a slot of the expression,
-                              ///< -1 for an optional argument left out.
-  bool heavy = false;         ///< Of kPointwise: costs as much as ten additions or more.
-  Combine combine = Combine::kNone;  ///< Of kReduce.
-  bool full = false;                 ///< Depends on the row: one value an element, else one a row.
-  ValueId source;                    ///< Of kLoad: the value in memory that is read...
-  Index offset;                      ///< ...this many elements from its start. Of kIota: the index.
+  int node = -1;                ///< Of kPointwise and kReduce.
+  IndexMap at;                  ///< Where in `value`, one Index a dim.
+  std::vector<int> operands;    ///< Members it reads; of kPointwise one a slot of the expression,
+                                ///< -1 for an optional argument left out.
+  bool full = false;            ///< Depends on the row: one value an element, else one a row.
+  ValueId source;               ///< Of kLoad: the value in memory that is read...
+  Index offset;                 ///< ...this many elements from its start. Of kIota: the index.
   int index_bound_member = -1;  ///< Of a gathering kLoad: the member that holds the row number...
   Sym index_bound;              ///< ...which must lie in [0, index_bound).
   LiteralValue literal;         ///< Of kLiteral; the start of kIota.

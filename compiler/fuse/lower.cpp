@@ -124,7 +124,6 @@ class GroupBuilder::Lowering {
     const Node& node = graph_.nodes()[static_cast<std::size_t>(index)];
     Member member = start(MemberKind::kPointwise, value, at);
     member.node = index;
-    member.heavy = is_heavy(node);
     const std::vector<std::string_view>& slots = find_op(node.op)->operands;
     const DType compute = compute_dtype(graph_, node);
     for (std::string_view slot : slots) {
@@ -151,7 +150,6 @@ class GroupBuilder::Lowering {
     const bool folds = !group_.reduced_extents(index).empty();
     Member member = start(folds ? MemberKind::kReduce : MemberKind::kCopy, value, at);
     member.node = index;
-    member.combine = find_op(graph_.nodes()[static_cast<std::size_t>(index)].op)->combine;
     member.operands.push_back(build(needs[0].first, needs[0].second));
     return append(std::move(member));
   }

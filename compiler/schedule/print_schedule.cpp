@@ -5,40 +5,54 @@
 namespace breakeven {
 namespace {
 
-void print_list(std::ostringstream& out, const char* label, const std::vector<int>& members,
-                char prefix) {
-  if (members.empty()) return;
-  out << "    " << label;
-  for (int m : members) out << " " << prefix << m;
-  out << "\n";
+std::string member_text(const Graph& graph, const Member& member) {
+  switch (member.kind) {
+    case MemberKind::kLoad:
+      return "load [" + to_string(graph.syms, member.offset) + "]";
+    case MemberKind::kLiteral:
+      return "literal";
+    case MemberKind::kIota:
+      return "iota";
+    case MemberKind::kCopy:
+      return "copy";
+    case MemberKind::kPointwise:
+    case MemberKind::kReduce:
+      return graph.nodes()[static_cast<std::size_t>(member.node)].op;
+  }
+  return {};
 }
 
 }  // namespace
 
-std::string print_schedule(const Graph& graph, const KernelSchedule& schedule) {
+std::string print_schedule(const Graph& graph, const Schedule& schedule) {
+  static constexpr const char* kKeeps[] = {"", " (again where read)", " (row buffer)",
+                                           " (read back from its output)"};
   std::ostringstream out;
-  const SymContext& syms = graph.syms;
-  out << "  parallel " << syms.to_string(schedule.parallel_extent);
-  for (const LoopDim& loop : schedule.outer) {
-    out << " i" << loop.var << "<" << syms.to_string(loop.extent);
+  const auto& members = schedule.body.members;
+  out << "parallel " << graph.syms.to_string(schedule.parallel_extent) << " steps of about "
+      << graph.syms.to_string(schedule.work_per_iteration) << " operations\n";
+  for (int pass = 0; pass <= schedule.passes; ++pass) {
+    for (std::size_t m = 0; m < members.size(); ++m) {
+      const bool in_row = schedule.full[m] || members[m].kind == MemberKind::kReduce;
+      if (in_row || schedule.pass[m] != pass || members[m].kind == MemberKind::kLiteral) continue;
+      out << "  once m" << m << " = " << member_text(graph, members[m]) << '\n';
+    }
+    if (pass == schedule.passes) break;
+    out << "  pass " << pass << " over "
+        << (schedule.row_is_parallel ? "the steps" : graph.syms.to_string(schedule.row_extent))
+        << '\n';
+    for (std::size_t m = 0; m < members.size(); ++m) {
+      const bool in_row = schedule.full[m] || members[m].kind == MemberKind::kReduce;
+      if (!in_row || schedule.pass[m] != pass) continue;
+      out << "    m" << m << " = " << member_text(graph, members[m])
+          << kKeeps[static_cast<int>(schedule.keep[m])] << '\n';
+      for (const GroupOutput& output : schedule.body.outputs) {
+        if (output.member == static_cast<int>(m)) {
+          out << "    store m" << m << " [" << to_string(graph.syms, output.offset) << "]\n";
+        }
+      }
+    }
   }
-  out << (schedule.flat ? " (flat)" : "") << ", row " << syms.to_string(schedule.row_extent);
-  for (const LoopDim& loop : schedule.row) {
-    out << " i" << loop.var << "<" << syms.to_string(loop.extent);
-  }
-  out << "\n";
-  for (std::size_t p = 0; p < schedule.passes.size(); ++p) {
-    const RowPass& pass = schedule.passes[p];
-    out << "  sweep " << p << "\n";
-    print_list(out, "once a row:", pass.before, 'm');
-    print_list(out, "reload:", pass.reload, 'm');
-    print_list(out, "compute:", pass.evaluate, 'm');
-    print_list(out, "keep in a row buffer:", pass.keep, 'm');
-    print_list(out, "reduce:", pass.reductions, 'm');
-    print_list(out, "store output:", pass.stores, '#');
-  }
-  print_list(out, "after the sweeps, once a row:", schedule.after, 'm');
-  print_list(out, "store output once a row:", schedule.row_stores, '#');
   return out.str();
 }
 

@@ -4,48 +4,40 @@
 #include <vector>
 
 #include "compiler/fuse/fusion.h"
+#include "compiler/ir/graph.h"
 
 namespace breakeven {
 
-/// One loop. `var` names its variable in the members' offsets.
-struct LoopDim {
-  int var = 0;
-  Sym extent;
+/// How a full value that a later pass reads again gets there.
+enum class Keep : std::uint8_t {
+  kOnePass,    ///< Read in the pass that computes it alone, or one value a row.
+  kRecompute,  ///< Computed again: cheaper than a trip through memory.
+  kBuffer,     ///< Kept in a row buffer.
+  kReload,     ///< Read back from the output that it was stored to.
 };
 
-/// One sweep over the row. Indices are of members unless said otherwise.
-struct RowPass {
-  std::vector<int> before;      ///< Row-valued members computed ahead of the sweep.
-  std::vector<int> evaluate;    ///< Full members computed for every element.
-  std::vector<int> reload;      ///< Full members read back from their row buffer.
-  std::vector<int> keep;        ///< Full members written to their row buffer.
-  std::vector<int> reductions;  ///< kReduce members that the sweep closes.
-  std::vector<int> stores;      ///< Indices of outputs written in the sweep.
+/// Loop nest of a fused group: a parallel loop over the outer dims, and for each of its steps
+/// passes over the row. A pass ends where its reductions are needed; what is computed once a row
+/// stands between passes.
+struct Schedule {
+  FusedBody body;    ///< The group's, with adjacent dims merged wherever every access allows it.
+  int row_dims = 0;  ///< The last dims of body.space, walked by the passes.
+  /// The row is the parallel loop itself: one dim, no reduction.
+  bool row_is_parallel = false;
+  int passes = 0;
+  std::vector<bool> full;  ///< By member: one value an element of the row, else one a row.
+  std::vector<int> pass;   ///< By member: full: the pass that computes it; else before which pass.
+  std::vector<Keep> keep;  ///< By member.
+  std::vector<int> buffers;  ///< Members kept in row buffers, in the order of the scratch memory.
+  Sym parallel_extent;       ///< Steps of the parallel loop.
+  Sym row_extent;            ///< Elements of a row; 1 when row_is_parallel.
+  Sym work_per_iteration;    ///< Estimated scalar operations of one step of the parallel loop.
 };
 
-/// Loop nest of one fused group: a parallel loop over the collapsed outer dims; inside, sweeps over
-/// the row. Each sweep closes reductions that later sweeps use.
-struct KernelSchedule {
-  FusedBody body;              ///< Offsets in terms of the loops' variables; levels marked.
-  std::vector<LoopDim> outer;  ///< Collapsed into one parallel range.
-  std::vector<LoopDim> row;    ///< The last is the vector loop. Empty: everything is row-valued.
-  bool flat = false;           ///< The parallel range is the vector loop itself (`outer` is empty).
-  std::vector<RowPass> passes;
-  std::vector<int> after;            ///< Row-valued members computed after the last sweep.
-  std::vector<int> row_stores;       ///< Indices of outputs written once a row.
-  std::vector<int> buffers;          ///< Members with a row buffer, in slot order.
-  Sym parallel_extent;               ///< Iterations of the parallel range.
-  Sym row_extent;                    ///< Elements of a row.
-  std::int64_t ops_per_element = 0;  ///< For the grain.
-  bool needs_elements = false;       ///< A max or min: an empty row is an error that eager raises.
-};
+/// Schedules a kFused group. Interns sizes in graph.syms, changes nothing else.
+Schedule schedule_group(Graph& graph, const Group& group);
 
-/// Chooses the loop nest. Deterministic: the same body gives the same schedule.
-KernelSchedule schedule(SymContext& syms, FusedBody body);
-
-/// Iterations of the parallel range that one chunk should have at least.
-std::int64_t parallel_grain(const KernelSchedule& schedule, std::int64_t row_elements);
-
-std::string print_schedule(const Graph& graph, const KernelSchedule& schedule);
+/// The loop nest as text.
+std::string print_schedule(const Graph& graph, const Schedule& schedule);
 
 }  // namespace breakeven
