@@ -25,6 +25,7 @@ std::vector<std::string> cc1_arguments(const CpuTarget& target) {
                                         "-vectorize-slp",
                                         "-fopenmp-simd",
                                         "-ffp-contract=off",
+                                        "-fwrapv",
                                         "-mrelocation-model",
                                         "pic",
                                         "-pic-level",

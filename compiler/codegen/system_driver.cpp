@@ -23,6 +23,7 @@ std::vector<std::string> flags_for(const CpuTarget& target) {
                                     "-march=" + target.cpu,
                                     "-fopenmp-simd",
                                     "-ffp-contract=off",
+                                    "-fwrapv",
                                     "-fno-math-errno",
                                     "-fno-trapping-math",
                                     "-fPIC",

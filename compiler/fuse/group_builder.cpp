@@ -49,7 +49,8 @@ std::vector<Sym> GroupBuilder::reduced_extents(int node) const {
   const Node& op = graph_.nodes()[static_cast<std::size_t>(node)];
   const auto& sizes = graph_.type(std::get<ValueId>(*find_arg(op, "self"))).sizes;
   std::vector<Sym> extents;
-  for (std::size_t dim : reduced_dims(graph_, op).value()) {
+  const std::vector<std::size_t> dims = reduced_dims(graph_, op).value();
+  for (std::size_t dim : dims) {
     if (!graph_.syms.is_constant(sizes[dim], 1)) extents.push_back(sizes[dim]);
   }
   return extents;
