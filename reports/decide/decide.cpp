@@ -84,14 +84,16 @@ std::vector<Flip> flips_of(const Case& c) {
     conditions.requests_per_life = requests_per_life(rate, restarts);
     return conditions;
   };
-  FlipSearch restarts = search_of("restarts_per_day", r.restarts_per_day, 1e3, 1e4,
-                                  [](double v) { return short_figure(v) + " restarts a day"; });
+  FlipSearch restarts = search_of("restarts_per_day", r.restarts_per_day, 1e3, 1e4, [](double v) {
+    return figure_with_unit(v, "") + " restarts a day";
+  });
   restarts.verdict_at = [&](double v) {
     return judge_facts(c, c.facts, at_life(r.rate_per_s, v)).verdict;
   };
   add(restarts);
-  FlipSearch rate = search_of("rate_per_s", r.rate_per_s, 1e3, 10,
-                              [](double v) { return short_figure(v) + " requests a second"; });
+  FlipSearch rate = search_of("rate_per_s", r.rate_per_s, 1e3, 10, [](double v) {
+    return figure_with_unit(v, "") + " requests a second";
+  });
   rate.verdict_at = [&](double v) {
     return judge_facts(c, facts_at_rate(c, v / r.rate_per_s), at_life(v, r.restarts_per_day))
         .verdict;

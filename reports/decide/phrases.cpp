@@ -13,6 +13,19 @@ std::string with_separators(std::string digits) {
   return digits;
 }
 
+/// 2.30 -> 2.3, 81.0 -> 81: for counts, whose digits are no claim of precision.
+std::string trimmed(std::string text) {
+  if (text.find('.') == std::string::npos || text.find('e') != std::string::npos) return text;
+  text.erase(text.find_last_not_of('0') + 1);
+  if (text.back() == '.') text.pop_back();
+  return text;
+}
+
+/// " ms" of "12.3 ms", "x" of "1.40x", "" of "$0.04".
+std::string unit_part(const std::string& text) {
+  return text.substr(text.find_last_of("0123456789") + 1);
+}
+
 }  // namespace
 
 std::string short_figure(double value) {
@@ -35,7 +48,7 @@ std::string short_figure(double value) {
   const int digits = shown >= 10  ? 1
                      : shown >= 1 ? 2
                                   : 2 - static_cast<int>(std::floor(std::log10(shown)));
-  if (digits > 9) {
+  if (digits > 6) {
     std::snprintf(text, sizeof text, "%.2e", rounded);
   } else {
     std::snprintf(text, sizeof text, "%.*f", digits, rounded);
@@ -45,6 +58,7 @@ std::string short_figure(double value) {
 
 std::string figure_with_unit(double value, const std::string& unit) {
   if (unit == "usd") {
+    if (value != 0 && std::fabs(value) < 0.001) return short_figure(100 * value) + " cents";
     return (value < 0 ? "-$" : "$") + short_figure(std::fabs(value));
   }
   if (unit == "share") return short_figure(100 * value) + " %";
@@ -67,7 +81,8 @@ std::string figure_with_unit(double value, const std::string& unit) {
   if (unit == "minutes" && std::fabs(value) >= 120) return short_figure(value / 60) + " h";
   if (unit == "requests" && value == 1) return "1 request";
   if (unit == "1/s") return short_figure(value) + " per second";
-  return unit.empty() ? short_figure(value) : short_figure(value) + " " + unit;
+  if (unit == "requests") return trimmed(short_figure(value)) + " requests";
+  return unit.empty() ? trimmed(short_figure(value)) : short_figure(value) + " " + unit;
 }
 
 std::string text_of(const Number& number) {
@@ -75,12 +90,24 @@ std::string text_of(const Number& number) {
   return number.missing.empty() ? "not measured" : number.missing;
 }
 
+std::pair<std::string, std::string> interval_ends(const Number& number) {
+  std::pair<std::string, std::string> ends;
+  if (!number.value) return ends;
+  if (number.lo) ends.first = figure_with_unit(*number.lo, number.unit);
+  if (number.hi) ends.second = figure_with_unit(*number.hi, number.unit);
+  const std::string unit = unit_part(figure_with_unit(*number.value, number.unit));
+  if (unit.empty() || !number.lo || !number.hi) return ends;
+  if (unit_part(ends.first) != unit || unit_part(ends.second) != unit) return ends;
+  for (std::string* end : {&ends.first, &ends.second}) end->resize(end->size() - unit.size());
+  return ends;
+}
+
 std::string text_with_interval(const Number& number) {
-  std::string text = text_of(number);
+  const std::string text = text_of(number);
   if (!number.value || (!number.lo && !number.hi)) return text;
-  const std::string lo = number.lo ? figure_with_unit(*number.lo, number.unit) : "no lower bound";
-  const std::string hi = number.hi ? figure_with_unit(*number.hi, number.unit) : "no upper bound";
-  return text + " (" + lo + " to " + hi + ")";
+  const auto [lo, hi] = interval_ends(number);
+  return text + " (" + (number.lo ? lo : "no lower bound") + " to " +
+         (number.hi ? hi : "no upper bound") + ")";
 }
 
 }  // namespace breakeven

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 
 #include "reports/schema/number.h"
 
@@ -14,6 +15,10 @@ std::string figure_with_unit(double value, const std::string& unit);
 
 /// figure_with_unit, or the reason why there is none.
 std::string text_of(const Number& number);
+
+/// Ends of the interval as text, without their unit where value and both ends share it: "11.9" and
+/// "12.8" of 12.3 ms. An end that is not there gives "".
+std::pair<std::string, std::string> interval_ends(const Number& number);
 
 /// text_of with the interval: "12.3 ms (11.9 to 12.8)"; an open end is said.
 std::string text_with_interval(const Number& number);

@@ -65,7 +65,7 @@ std::string y_axis(const Axis& y, const std::string& unit) {
   std::string out;
   for (const double tick : ticks_of(y.lo, y.hi)) {
     out += tag_line(kLeft, y(tick), kWidth - kRight, y(tick), tick == 0 ? "zero" : "grid");
-    out += tag_text(kLeft - 6, y(tick) + 4, "end", short_figure(tick));
+    out += tag_text(kLeft - 6, y(tick) + 4, "end", figure_with_unit(tick, ""));
   }
   return out + tag_text(6, 14, "start", unit, "unit");
 }
@@ -167,7 +167,7 @@ std::string break_even_chart(const Decision& decision, bool kept) {
                "than it saved, the crossing is the break-even.");
   out += y_axis(y, "seconds saved");
   for (const double tick : ticks_of(0, span)) {
-    out += tag_text(x(tick), kHeight - kBottom + 18, "middle", short_figure(tick));
+    out += tag_text(x(tick), kHeight - kBottom + 18, "middle", figure_with_unit(tick, ""));
   }
   out += tag_text((kLeft + kWidth) / 2, kHeight - 6, "middle", "requests served by one process",
                   "unit");
@@ -216,7 +216,7 @@ std::string latency_chart(const Decision& decision, double slo_ms) {
     if (tick > last + 1e-9) continue;
     out += tag_line(x(stretched(tick)), kTop, x(stretched(tick)), kHeight - kBottom, "grid");
     out += tag_text(x(stretched(tick)), kHeight - kBottom + 18, "middle",
-                    "p" + short_figure(100 * tick));
+                    "p" + figure_with_unit(100 * tick, ""));
   }
   out += tag_text((kLeft + kWidth) / 2, kHeight - 6, "middle", "percentile of requests", "unit");
   if (slo_ms > 0 && slo_ms <= y.hi) {

@@ -16,7 +16,7 @@ namespace {
 
 using kainjow::mustache::data;
 
-constexpr std::size_t kMostCompiles = 24;  ///< Log lines shown an arm.
+constexpr std::size_t kMostCompiles = 10;  ///< Log lines shown an arm.
 constexpr std::size_t kMostAccuracy = 60;
 
 data list() { return data(data::type::list); }
@@ -33,14 +33,14 @@ std::string number_html(const Number& number, const std::string& path) {
   std::string out = "<span class=\"num" + std::string(number.value ? "" : " none") +
                     "\" data-path=\"" + html_text(path) + "\">" + html_text(text_of(number)) +
                     "</span><span class=\"meta\">";
-  if (number.value && number.lo && number.hi) {
-    out += "(<span data-path=\"" + html_text(path) + "/lo\">" +
-           html_text(figure_with_unit(*number.lo, number.unit)) + "</span> to <span data-path=\"" +
-           html_text(path) + "/hi\">" + html_text(figure_with_unit(*number.hi, number.unit)) +
-           "</span>) ";
-  } else if (number.value && number.lo) {
-    out += "(from <span data-path=\"" + html_text(path) + "/lo\">" +
-           html_text(figure_with_unit(*number.lo, number.unit)) + "</span>, no upper end) ";
+  const auto [lo, hi] = interval_ends(number);
+  const auto end_html = [&](const std::string& text, const char* end) {
+    return "<span data-path=\"" + html_text(path) + end + "\">" + html_text(text) + "</span>";
+  };
+  if (!lo.empty() && !hi.empty()) {
+    out += "(" + end_html(lo, "/lo") + " to " + end_html(hi, "/hi") + ") ";
+  } else if (!lo.empty()) {
+    out += "(from " + end_html(lo, "/lo") + ", no upper end) ";
   }
   if (number.value) {
     out += "<span class=\"tag\" title=\"" + html_text(number.interval) + "\">" +
@@ -332,9 +332,14 @@ class Page {
                                                  : safe(record.failed_guard));
     row.set("origin",
             record.origin.empty() ? std::string("the first request") : safe(record.origin));
-    row.set("kernels", std::to_string(record.kernels) + ": " + std::to_string(record.compiled) +
-                           " compiled, " + std::to_string(record.from_disk) + " from disk, " +
-                           std::to_string(record.from_memory) + " from memory");
+    std::string kernels = std::to_string(record.kernels);
+    const auto part = [&](int count, const char* how) {
+      if (count > 0) kernels += ", " + std::to_string(count) + how;
+    };
+    part(record.compiled, " compiled");
+    part(record.from_disk, " from disk");
+    part(record.from_memory, " from memory");
+    row.set("kernels", kernels);
     return row;
   }
 

@@ -25,6 +25,9 @@ TEST(Phrases, UnitsForPeople) {
   EXPECT_EQ(figure_with_unit(0.0412, "share"), "4.12 %");
   EXPECT_EQ(figure_with_unit(1.4, "ratio"), "1.40x");
   EXPECT_EQ(figure_with_unit(1126957, "requests"), "1.13 M requests");
+  EXPECT_EQ(figure_with_unit(81, "requests"), "81 requests");
+  EXPECT_EQ(figure_with_unit(2.3, ""), "2.3");
+  EXPECT_EQ(figure_with_unit(0.000123, "usd"), "0.0123 cents");
   EXPECT_EQ(figure_with_unit(1, "requests"), "1 request");
   EXPECT_EQ(figure_with_unit(0.5, "minutes"), "30.0 s");
   EXPECT_EQ(figure_with_unit(180, "minutes"), "3.00 h");
@@ -40,7 +43,7 @@ TEST(Phrases, MissingSaysWhyAndIntervalsShowOpenEnds) {
   number.lo = 10;
   EXPECT_EQ(text_with_interval(number), "12.0 ms (10.0 ms to no upper bound)");
   number.hi = 14;
-  EXPECT_EQ(text_with_interval(number), "12.0 ms (10.0 ms to 14.0 ms)");
+  EXPECT_EQ(text_with_interval(number), "12.0 ms (10.0 to 14.0)");
 }
 
 }  // namespace
