@@ -133,6 +133,9 @@ RefOutputs ref_cat(const RefCall& call) {
   for (const RefTensor* part : call.tensors("tensors")) {
     if (part == nullptr || (part->rank() == 1 && part->count() == 0)) continue;
     const std::int64_t count = part->sizes[d];
+    std::vector<std::int64_t> expected = output.sizes;
+    expected[d] = count;
+    if (part->sizes != expected) refuse("cat of tensors whose other sizes differ");
     for (std::int64_t o = 0; o < outer; ++o) {
       for (std::int64_t i = 0; i < count * inner; ++i) {
         output.at((o * output.sizes[d] + before) * inner + i) = part->at(o * count * inner + i);
@@ -148,6 +151,9 @@ RefOutputs ref_stack(const RefCall& call) {
   const auto d = static_cast<std::size_t>(call.dim("dim", output.rank(), 0));
   const std::int64_t inner = product(std::span(output.sizes).subspan(d + 1));
   const std::vector<const RefTensor*> parts = call.tensors("tensors");
+  for (const RefTensor* part : parts) {
+    if (part == nullptr || part->sizes != parts.front()->sizes) refuse("stack of different sizes");
+  }
   for (std::int64_t flat = 0; flat < output.count(); ++flat) {
     const std::int64_t part = flat / inner % output.sizes[d];
     const std::int64_t outer = flat / inner / output.sizes[d];

@@ -329,6 +329,22 @@ Sym SymContext::mod(Sym a, Sym b) {
   return intern(SymKind::kMod, 0, left, b);
 }
 
+bool SymContext::is_at_most(Sym a, Sym b, int depth) {
+  if (range(sub(a, b)).hi <= 0) return true;
+  if (depth == 0) return false;
+  const Sym a1 = node(a).a;
+  const Sym a2 = node(a).b;
+  const Sym b1 = node(b).a;
+  const Sym b2 = node(b).b;
+  const int next = depth - 1;
+  const SymKind kind_a = node(a).kind;
+  const SymKind kind_b = node(b).kind;
+  if (kind_a == SymKind::kMax) return is_at_most(a1, b, next) && is_at_most(a2, b, next);
+  if (kind_b == SymKind::kMin) return is_at_most(a, b1, next) && is_at_most(a, b2, next);
+  if (kind_a == SymKind::kMin && (is_at_most(a1, b, next) || is_at_most(a2, b, next))) return true;
+  return kind_b == SymKind::kMax && (is_at_most(a, b1, next) || is_at_most(a, b2, next));
+}
+
 Sym SymContext::extreme(SymKind kind, Sym a, Sym b) {
   std::vector<Sym> candidates;
   for (Sym side : {a, b}) {
@@ -345,8 +361,8 @@ Sym SymContext::extreme(SymKind kind, Sym a, Sym b) {
     bool dominated = false;
     for (std::size_t j = 0; j < candidates.size() && !dominated; ++j) {
       if (i == j) continue;
-      const SymRange gap = range(sub(candidates[j], candidates[i]));
-      dominated = kind == SymKind::kMin ? gap.hi <= 0 : gap.lo >= 0;
+      dominated = kind == SymKind::kMin ? is_at_most(candidates[j], candidates[i], 3)
+                                        : is_at_most(candidates[i], candidates[j], 3);
     }
     if (dominated) {
       candidates.erase(candidates.begin() + static_cast<std::ptrdiff_t>(i));

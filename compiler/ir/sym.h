@@ -109,6 +109,8 @@ class SymContext {
   Sym product(std::vector<Sym> factors);
   /// Splits `a` into quotient * b + rest where that is exact. Needs b != 0.
   void split_by(Sym a, Sym b, Linear& quotient, Linear& rest);
+  /// True when a <= b is provable, looking `depth` levels into min and max.
+  bool is_at_most(Sym a, Sym b, int depth);
   Sym extreme(SymKind kind, Sym a, Sym b);  ///< kMin or kMax.
 
   std::vector<Node> nodes_;
