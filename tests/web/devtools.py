@@ -3,6 +3,7 @@
 import base64
 import json
 import os
+import pathlib
 import shutil
 import socket
 import struct
@@ -84,14 +85,14 @@ class Browser:
              "--disable-dev-shm-usage", "--remote-debugging-port=0", "--remote-allow-origins=*",
              f"--user-data-dir={self.profile}", "about:blank"],
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        port_file = os.path.join(self.profile, "DevToolsActivePort")
+        port_file = pathlib.Path(self.profile, "DevToolsActivePort")
         end = time.monotonic() + 60
-        while not (os.path.exists(port_file) and open(port_file).read().strip()):
+        while not (port_file.exists() and port_file.read_text().strip()):
             if time.monotonic() > end or self.process.poll() is not None:
                 self.__exit__(None, None, None)
                 raise RuntimeError("Chromium did not start")
             time.sleep(0.05)
-        port = int(open(port_file).readline())
+        port = int(port_file.read_text().split()[0])
         opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
         while True:
             pages = json.load(opener.open(f"http://127.0.0.1:{port}/json/list"))
@@ -107,6 +108,8 @@ class Browser:
         return self
 
     def __exit__(self, *_):
+        if hasattr(self, "connection"):
+            self.connection.socket.close()
         self.process.terminate()
         try:
             self.process.wait(10)

@@ -9,6 +9,7 @@ usage: report_page_test.py SYNTHETIC_REPORT [--page DIR]   (the program that wri
 import argparse
 import json
 import os
+import pathlib
 import re
 import subprocess
 import sys
@@ -120,18 +121,18 @@ class ReportPage(unittest.TestCase):
         folder = os.path.join(self.folder.name, "changed")
         os.makedirs(folder, exist_ok=True)
         source = self.make("enable")
-        page = open(os.path.join(source, "report.html"), encoding="utf-8").read()
-        json_text = open(os.path.join(source, "report.json"), encoding="utf-8").read()
+        page = pathlib.Path(source, "report.html").read_text(encoding="utf-8")
+        json_text = pathlib.Path(source, "report.json").read_text(encoding="utf-8")
         changed = re.sub(r'(data-path="/arms/1/p99_ms">)[\d.]+', r"\g<1>99.9", page, count=1)
         self.assertNotEqual(changed, page)
-        open(os.path.join(folder, "report.html"), "w", encoding="utf-8").write(changed)
-        open(os.path.join(folder, "report.json"), "w", encoding="utf-8").write(json_text)
+        pathlib.Path(folder, "report.html").write_text(changed, encoding="utf-8")
+        pathlib.Path(folder, "report.json").write_text(json_text, encoding="utf-8")
         with self.assertRaises(AssertionError):
             check_page(self.browser, folder, self)
 
     def test_a_console_error_is_noticed(self):
-        path = os.path.join(self.folder.name, "bad.html")
-        open(path, "w", encoding="utf-8").write("<script>console.error('x'); nothing_here()</script>")
+        path = pathlib.Path(self.folder.name, "bad.html")
+        path.write_text("<script>console.error('x'); nothing_here()</script>", encoding="utf-8")
         self.browser.open(path)
         self.assertGreaterEqual(len(self.browser.problems()), 2)
 
