@@ -70,6 +70,8 @@ class ScriptedExecutor final : public Executor {
     event.duration = duration;
     event.shape = shape_label(scenario_, inputs);
     event.origin = "script";
+    event.kernels = 1;
+    event.compiled = 1;
     event.stages.push_back({"compile", duration});
     return event;
   }

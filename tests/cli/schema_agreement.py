@@ -20,7 +20,7 @@ PROGRAM, SCENARIOS = sys.argv[1], os.path.abspath(sys.argv[2])
 REPLACEMENTS = [None, True, "", "x", 0, -1, 1, 2.5, 1e6, 1e16, [], {}, ["x"], {"kind": "fixed"}]
 # Words of faults that only the loader can see.
 SEMANTIC = [
-    "needs \"model", "needs \"inputs", "no dim", "lies outside", "below", "names no policy",
+    "needs \"model", "needs \"inputs", "no dim has", "no dim is", "lies outside", "below", "names no policy",
     "cannot read", "no such column", "no row meets", "is neither .pt2", "no published order",
     "would be stopped", "more than 20 million", "same name",
 ]
