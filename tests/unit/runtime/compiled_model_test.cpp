@@ -108,7 +108,7 @@ const Case kCases[] = {
      "  %s = aten.sum.dim_IntList(self=%x, dim=[1]) : f32[b]\n  return %s\n",
      {DType::kF32},
      {{"b", "n"}},
-     4,
+     64,  // Of the sum, which may be small beside what was added up.
      1},
     {"bf16_silu",
      "  %x = input \"x\" : bf16[b, n]\n  %s = aten.silu.default(self=%x) : bf16[b, n]\n"
