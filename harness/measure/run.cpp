@@ -62,6 +62,7 @@ Results begin_results(const Scenario& scenario, const RunOptions& options) {
   results.restarts_origin = scenario.life.origin;
   results.cache_survives_restart = scenario.life.cache_survives_restart;
   results.slo_p99_ms = scenario.slo_p99_ms;
+  results.slo_source = scenario.slo_source;
   results.usd_per_hour = scenario.price.usd_per_hour;
   results.price_device = scenario.price.device;
   results.price_date = scenario.price.date;

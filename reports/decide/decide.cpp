@@ -78,6 +78,7 @@ std::vector<Flip> flips_of(const Case& c) {
     flips.insert(flips.end(), found.begin(), found.end());
   };
   const Results& r = c.results;
+  if (r.quick) return flips;  // A quick run has no verdict that an input could flip.
   const Conditions now = conditions_of(r);
   const auto at_life = [&](double rate, double restarts) {
     Conditions conditions = now;
@@ -159,7 +160,11 @@ std::vector<std::string> next_steps(const Results& results, const Decision& deci
   std::vector<std::string> next;
   if (decision.verdict != Verdict::kNotEnoughData) return next;
   if (results.quick) {
-    next.push_back("Run without --quick: " + results.command);
+    std::string command = results.command;
+    if (const std::size_t at = command.find(" --quick"); at != std::string::npos) {
+      command.erase(at, std::string_view(" --quick").size());
+    }
+    next.push_back("Run without --quick: " + command);
     next.push_back(
         "A full run still has to show: the speed-up, the break-even and the p99 with their "
         "intervals, in at least the processes that the policy asks for, all agreeing in sign.");
@@ -239,7 +244,7 @@ Decision decide(const Results& results, const std::filesystem::path& raw_directo
   for (const ArmEvidence& arm : evidence) {
     decision.arms.push_back(
         summarise_arm(results, evidence.front(), arm, conditions.requests_per_life));
-    c.facts.push_back(facts_of(results, evidence.front(), arm, decision.arms.back()));
+    c.facts.push_back(facts_of(results, evidence.front(), arm, decision.arms.back(), c.policy));
   }
   const Judgement judgement = judge_facts(c, c.facts, conditions);
   decision.verdict = judgement.verdict;

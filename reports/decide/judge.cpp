@@ -8,6 +8,11 @@
 namespace breakeven {
 namespace {
 
+std::string processes_text(int good, int wanted) {
+  return std::to_string(good) + (good == 1 ? " good process" : " good processes") +
+         ", the policy asks for " + std::to_string(wanted);
+}
+
 /// How one compiled arm came out.
 enum class Outcome : std::uint8_t { kGood, kLimited, kUnsure, kRejected, kBlocked };
 
@@ -62,8 +67,7 @@ class ArmJudge {
       lower(Outcome::kRejected, "arm_failed", "it did not run: " + arm_.failure);
     if (arm_.processes < policy_.min_processes) {
       lower(Outcome::kUnsure, "not_enough_processes",
-            std::to_string(arm_.processes) + " good processes, the policy asks for " +
-                std::to_string(policy_.min_processes));
+            processes_text(arm_.processes, policy_.min_processes));
     }
     if (!arm_.generator_problem.empty()) {
       lower(Outcome::kUnsure, "generator_invalid",
@@ -287,9 +291,7 @@ std::vector<Reason> baseline_problems(const Policy& policy, const ArmFacts& base
   };
   if (!baseline.failure.empty()) add("arm_failed", "the baseline did not run: " + baseline.failure);
   if (baseline.processes < policy.min_processes) {
-    add("not_enough_processes", std::to_string(baseline.processes) +
-                                    " good processes, the policy asks for " +
-                                    std::to_string(policy.min_processes));
+    add("not_enough_processes", processes_text(baseline.processes, policy.min_processes));
   }
   if (!baseline.generator_problem.empty()) {
     add("generator_invalid", "the load generator's run is void: " + baseline.generator_problem);

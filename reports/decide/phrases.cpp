@@ -74,6 +74,12 @@ std::string figure_with_unit(double value, const std::string& unit) {
         return short_figure(value / scale.at) + scale.name + " requests";
     }
   }
+  if (unit == "ms" && value != 0 && std::fabs(value) < 0.001) {
+    return short_figure(value * 1e6) + " ns";
+  }
+  if (unit == "ms" && value != 0 && std::fabs(value) < 0.1) {
+    return short_figure(value * 1000) + " µs";
+  }
   if (unit == "ms" && std::fabs(value) >= 10000) return short_figure(value / 1000) + " s";
   if (unit == "s" && std::fabs(value) >= 7200) return short_figure(value / 3600) + " h";
   if (unit == "minutes" && std::fabs(value) < 1) return short_figure(value * 60) + " s";
@@ -81,7 +87,9 @@ std::string figure_with_unit(double value, const std::string& unit) {
   if (unit == "minutes" && std::fabs(value) >= 120) return short_figure(value / 60) + " h";
   if (unit == "requests" && value == 1) return "1 request";
   if (unit == "1/s") return short_figure(value) + " per second";
-  if (unit == "requests") return trimmed(short_figure(value)) + " requests";
+  for (const char* counted : {"requests", "days", "kernels", "calls"}) {
+    if (unit == counted) return trimmed(short_figure(value)) + " " + unit;
+  }
   return unit.empty() ? trimmed(short_figure(value)) : short_figure(value) + " " + unit;
 }
 

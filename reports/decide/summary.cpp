@@ -417,13 +417,14 @@ ArmSummary summarise_arm(const Results& results, const ArmEvidence& baseline,
 }
 
 ArmFacts facts_of(const Results& results, const ArmEvidence& baseline, const ArmEvidence& arm,
-                  const ArmSummary& summary) {
+                  const ArmSummary& summary, const Policy& policy) {
   ArmFacts facts;
   facts.arm = arm.arm;
   if (!summary.usable && !arm.failures.empty()) facts.failure = arm.failures.front();
   const bool is_baseline = arm.arm == baseline.arm;
   for (const AccuracyRecord& record : results.accuracy) {
-    if (is_baseline || record.arm != arm.arm || record.ok) continue;
+    if (is_baseline || record.arm != arm.arm) continue;
+    if (record.ok && record.rmse_arm <= policy.max_accuracy_ratio * record.limit) continue;
     if (facts.accuracy_failure.empty()) {
       facts.accuracy_failure =
           record.shape + ": " +

@@ -16,7 +16,7 @@ ArmSummary summarise_arm(const Results& results, const ArmEvidence& baseline,
 
 /// What the rules read of it.
 ArmFacts facts_of(const Results& results, const ArmEvidence& baseline, const ArmEvidence& arm,
-                  const ArmSummary& summary);
+                  const ArmSummary& summary, const Policy& policy);
 
 /// p99 in ms of the arm's recorded traffic replayed with arrivals `rate_factor` times as dense
 /// (FIFO, the recorded service times): what another rate would do. Empty without traffic samples.

@@ -191,6 +191,7 @@ class Page {
       flips.push_back(one);
     }
     root_.set("flips", flips);
+    root_.set("has_flips", data(!decision_.flips.empty()));
   }
 
   std::string arm_legend(std::size_t from) const {
@@ -308,7 +309,7 @@ class Page {
         row.set("arm", safe(arm.arm));
         row.set("what", safe(fallback.what));
         row.set("reason", safe(fallback.reason));
-        row.set("count", short_figure(static_cast<double>(fallback.count)));
+        row.set("count", figure_with_unit(static_cast<double>(fallback.count), ""));
         fallbacks.push_back(row);
         ++fallback_count;
       }

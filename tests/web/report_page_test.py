@@ -31,7 +31,7 @@ def at_pointer(root, pointer):
 
 # What one of the shown unit is worth in the unit of report.json, by (unit of the number, shown unit).
 FACTORS = {
-    ("ms", "ms"): 1, ("ms", "s"): 1e3, ("s", "s"): 1, ("s", "h"): 3600,
+    ("ms", "ms"): 1, ("ms", "µs"): 1e-3, ("ms", "ns"): 1e-6, ("ms", "s"): 1e3, ("s", "s"): 1, ("s", "h"): 3600,
     ("minutes", "minutes"): 1, ("minutes", "s"): 1 / 60, ("minutes", "h"): 60,
     ("minutes", "days"): 1440, ("share", "%"): 0.01, ("ratio", "x"): 1, ("usd", "$"): 1,
     ("usd", "cents"): 0.01, ("requests", "requests"): 1, ("requests", "request"): 1,

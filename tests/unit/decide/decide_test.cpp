@@ -86,6 +86,12 @@ TEST(Decide, WrongResultsBlock) {
   EXPECT_EQ(decide_on(options).verdict, Verdict::kBlocked);
 }
 
+TEST(Decide, StricterPolicyBlocksWhatTheRuleLetsPass) {
+  SyntheticOptions options = small();  // Errors are at 0.4 of their limit.
+  options.policy_json = R"({"policy": 1, "max_accuracy_ratio": 0.3})";
+  EXPECT_EQ(decide_on(options).verdict, Verdict::kBlocked);
+}
+
 TEST(Decide, QuickHasNoIntervalAndSaysWhatIsLeftToShow) {
   SyntheticOptions options = small();
   options.quick = true;
@@ -94,6 +100,7 @@ TEST(Decide, QuickHasNoIntervalAndSaysWhatIsLeftToShow) {
   const Decision decision = decide_on(options);
   EXPECT_EQ(decision.verdict, Verdict::kNotEnoughData);
   EXPECT_FALSE(decision.next.empty());
+  EXPECT_TRUE(decision.flips.empty());
   for (const ArmSummary& arm : decision.arms) {
     EXPECT_FALSE(arm.p99_ms.lo || arm.speedup.lo || arm.mean_service_ms.hi ||
                  arm.cold_start_ms.lo || arm.cache_lost.requests.lo);

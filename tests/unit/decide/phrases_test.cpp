@@ -19,6 +19,9 @@ TEST(Phrases, ThreeSignificantDigits) {
 
 TEST(Phrases, UnitsForPeople) {
   EXPECT_EQ(figure_with_unit(12.3, "ms"), "12.3 ms");
+  EXPECT_EQ(figure_with_unit(0.0321, "ms"), "32.1 µs");
+  EXPECT_EQ(figure_with_unit(0.0000321, "ms"), "32.1 ns");
+  EXPECT_EQ(figure_with_unit(3, "days"), "3 days");
   EXPECT_EQ(figure_with_unit(12345, "ms"), "12.3 s");
   EXPECT_EQ(figure_with_unit(0.0412, "usd"), "$0.0412");
   EXPECT_EQ(figure_with_unit(-2, "usd"), "-$2.00");

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdlib>
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <regex>
@@ -192,6 +193,14 @@ TEST(ReportMarkdown, HostileNamesAreEscaped) {
   EXPECT_EQ(text.find('\x1b'), std::string::npos);
   EXPECT_EQ(text.find('\xff'), std::string::npos);
   EXPECT_EQ(text.find(std::string(2000, 'y')), std::string::npos);
+}
+
+TEST(ReportMarkdown, EqualsTheGoldenFile) {
+  const auto golden = std::filesystem::path(BREAKEVEN_SOURCE_DIR) / "tests/golden/report.md";
+  const std::string text = render_markdown(plain().results, plain().decision);
+  if (std::getenv("BREAKEVEN_UPDATE_GOLDEN") != nullptr) write_file_atomic(golden, text);
+  EXPECT_EQ(read_file(golden), text)
+      << "If the change is meant: BREAKEVEN_UPDATE_GOLDEN=1 render_test, then look at the diff";
 }
 
 TEST(ReportMarkdown, TablesKeepTheirColumns) {
