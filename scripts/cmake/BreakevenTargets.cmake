@@ -1,11 +1,27 @@
-# One library a folder: every .cpp in it, linked to the libraries before it. The include lint
+# One library a folder: every .cpp in it, linked to the libraries before it. OWN_HEADER: the folder
+# precompiles another header than the common one. The include lint
 # (scripts/lint_includes.py) holds the same order against the #include lines.
 function(be_library name)
-  cmake_parse_arguments(ARG "" "" "DEPS;PRIVATE_DEPS" ${ARGN})
+  cmake_parse_arguments(ARG "OWN_HEADER" "" "DEPS;PRIVATE_DEPS" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
   add_library(${name} STATIC ${sources})
   target_include_directories(${name} PUBLIC ${CMAKE_SOURCE_DIR})
   target_link_libraries(${name} PUBLIC ${ARG_DEPS} PRIVATE be_flags ${ARG_PRIVATE_DEPS})
+  if(NOT ARG_OWN_HEADER)
+    be_precompile(${name})
+  endif()
+endfunction()
+
+# The standard headers that nearly every file reads, parsed once. The first library makes the header;
+# targets with the same flags share it.
+function(be_precompile name)
+  if(TARGET be_support AND NOT name STREQUAL be_support)
+    target_precompile_headers(${name} REUSE_FROM be_support)
+  else()
+    target_precompile_headers(${name} PRIVATE <algorithm> <cstdint> <filesystem> <functional> <map>
+                              <memory> <optional> <set> <span> <sstream> <stdexcept> <string>
+                              <string_view> <unordered_map> <utility> <variant> <vector>)
+  endif()
 endfunction()
 
 # A GoogleTest program from the given sources. TORCH programs take most of a second to load, so they
@@ -26,7 +42,8 @@ function(be_test name)
 endfunction()
 
 add_library(be_flags INTERFACE)
-target_compile_options(be_flags INTERFACE -Wall -Wextra -Wno-unused-parameter
+# -fpch-preprocess lets ccache see through a precompiled header.
+target_compile_options(be_flags INTERFACE -fpch-preprocess -Wall -Wextra -Wno-unused-parameter
                        -Wno-missing-field-initializers)
 if(BREAKEVEN_WERROR)
   target_compile_options(be_flags INTERFACE -Werror)
