@@ -47,16 +47,30 @@ std::vector<double> values_of(const Observed& observed, Measure measure, bool sk
   return values;
 }
 
-void append_blocks(const std::vector<double>& from, Random& random, std::vector<double>& to) {
-  const std::size_t size = from.size();
-  const auto block = static_cast<std::size_t>(std::ceil(std::sqrt(static_cast<double>(size))));
-  for (std::size_t left = size; left > 0;) {
-    const std::size_t length = std::min(block, left);
-    const std::size_t start = random.below(static_cast<std::uint32_t>(size - length + 1));
+/// Draws moving blocks of both processes. Processes of the same length served the same stream, so
+/// they share the blocks: what a shape or a burst does to both cancels.
+void append_blocks(const std::vector<double>& a, const std::vector<double>& b, Random& random,
+                   std::vector<double>& to_a, std::vector<double>& to_b) {
+  const auto append = [](const std::vector<double>& from, std::size_t start, std::size_t length,
+                         std::vector<double>& to) {
     to.insert(to.end(), from.begin() + static_cast<std::ptrdiff_t>(start),
               from.begin() + static_cast<std::ptrdiff_t>(start + length));
-    left -= length;
-  }
+  };
+  const auto draw = [&](std::size_t size, const auto& take) {
+    const auto block = static_cast<std::size_t>(std::ceil(std::sqrt(static_cast<double>(size))));
+    for (std::size_t left = size; left > 0;) {
+      const std::size_t length = std::min(block, left);
+      take(random.below(static_cast<std::uint32_t>(size - length + 1)), length);
+      left -= length;
+    }
+  };
+  const bool same = a.size() == b.size();
+  draw(a.size(), [&](std::size_t start, std::size_t length) {
+    append(a, start, length, to_a);
+    if (same) append(b, start, length, to_b);
+  });
+  if (same) return;
+  draw(b.size(), [&](std::size_t start, std::size_t length) { append(b, start, length, to_b); });
 }
 
 std::vector<double> pooled(const Groups& groups) {
@@ -135,8 +149,7 @@ Number paired_statistic(const Groups& baseline, const Groups& arm, const std::st
     std::vector<double> a, b;
     for (std::size_t i = 0; i < baseline.size(); ++i) {
       const std::uint32_t drawn = random.below(static_cast<std::uint32_t>(baseline.size()));
-      append_blocks(baseline[drawn], random, a);
-      append_blocks(arm[drawn], random, b);
+      append_blocks(baseline[drawn], arm[drawn], random, a, b);
     }
     values.push_back(statistic(a, b));
   }

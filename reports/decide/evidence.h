@@ -43,8 +43,8 @@ bool is_failed(const RawSample& sample);
 bool has_stall(const RawSample& sample);  ///< Compiled or loaded from the cache.
 
 /// Interval of a statistic of two arms over the repetitions that both have: repetitions are drawn
-/// once for both, then moving blocks inside each process. `statistic` gets the pooled values of
-/// each.
+/// once for both, then moving blocks inside each process (the same ones in both where they served
+/// the same stream). `statistic` gets the pooled values of each.
 Number paired_statistic(const Groups& baseline, const Groups& arm, const std::string& unit,
                         double (*statistic)(const std::vector<double>& baseline,
                                             const std::vector<double>& arm),

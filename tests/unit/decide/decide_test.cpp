@@ -40,6 +40,12 @@ TEST(Decide, ClearGainEnables) {
   EXPECT_TRUE(decision.arms[1].speedup.lo);
 }
 
+TEST(Decide, TheSameStreamInBothArmsNarrowsTheSpeedup) {
+  const Number speedup = decide_on(small()).arms[1].speedup;
+  // Shapes spread service by a factor of four; paired, that spread cancels.
+  EXPECT_LT((*speedup.hi - *speedup.lo) / *speedup.value, 0.05);
+}
+
 TEST(Decide, AgainstItselfNeverEnables) {
   for (std::uint64_t seed = 1; seed <= 4; ++seed) {
     SyntheticOptions options = small();
