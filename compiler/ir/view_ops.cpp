@@ -254,9 +254,26 @@ OpRow rewritten(std::string_view name, TypeRule type_rule) {
 
 }  // namespace
 
+namespace {
+
+/// True for max(0, min(.., size, ..)), which no clamp into [0, size] changes.
+bool is_clamped(const SymContext& syms, Sym bound, Sym size) {
+  if (syms.kind(bound) != SymKind::kMax) return false;
+  const auto [zero, rest] = syms.operands(bound);
+  if (!syms.is_constant(zero, 0) || syms.kind(rest) != SymKind::kMin) return false;
+  Sym chain = rest;
+  for (; syms.kind(chain) == SymKind::kMin; chain = syms.operands(chain).first) {
+    if (syms.operands(chain).second == size) return true;
+  }
+  return chain == size;
+}
+
+}  // namespace
+
 SliceBounds slice_bounds(SymContext& syms, Sym size, Sym start, Sym end, std::int64_t step) {
   if (step < 1) refuse("slice with step " + std::to_string(step));
   const auto clamp = [&](Sym bound) {
+    if (is_clamped(syms, bound, size)) return bound;
     const SymRange range = syms.range(bound);
     if (range.hi < 0) {
       bound = syms.add(bound, size);
