@@ -377,10 +377,12 @@ Judgement judge(const Policy& policy, const ArmFacts& baseline, const std::vecto
     verdict = Verdict::kNotEnoughData;
   }
   result.verdict = verdict;
+  const bool blocked = verdict == Verdict::kBlocked;
+  if (blocked) append(result.reasons, judged[best].reasons);
   append(result.reasons, doubts);
   if (const auto over = baseline_over_slo(used, baseline, conditions))
     result.reasons.push_back(*over);
-  append(result.reasons, judged[best].reasons);
+  if (!blocked) append(result.reasons, judged[best].reasons);
   for (std::size_t i = 0; i < judged.size(); ++i) {
     if (i != best) append(result.reasons, judged[i].reasons);
   }

@@ -416,6 +416,19 @@ ArmSummary summarise_arm(const Results& results, const ArmEvidence& baseline,
   return out;
 }
 
+namespace {
+
+std::string what_failed(const AccuracyRecord& record) {
+  if (!record.masks_equal) return "NaN or infinity in other places than eager's";
+  if (!record.ok && record.rmse_arm <= record.limit) {
+    return "its outputs differ from eager's in number, type or size";
+  }
+  return "error " + short_figure(record.rmse_arm) + " against a limit of " +
+         short_figure(record.limit);
+}
+
+}  // namespace
+
 ArmFacts facts_of(const Results& results, const ArmEvidence& baseline, const ArmEvidence& arm,
                   const ArmSummary& summary, const Policy& policy) {
   ArmFacts facts;
@@ -426,11 +439,7 @@ ArmFacts facts_of(const Results& results, const ArmEvidence& baseline, const Arm
     if (is_baseline || record.arm != arm.arm) continue;
     if (record.ok && record.rmse_arm <= policy.max_accuracy_ratio * record.limit) continue;
     if (facts.accuracy_failure.empty()) {
-      facts.accuracy_failure =
-          record.shape + ": " +
-          (record.masks_equal ? "error " + short_figure(record.rmse_arm) + " against a limit of " +
-                                    short_figure(record.limit)
-                              : std::string("NaN or infinity in other places than eager's"));
+      facts.accuracy_failure = record.shape + ": " + what_failed(record);
     }
   }
   facts.accuracy_checked = is_baseline || summary.accuracy_coverage.value.has_value();

@@ -307,6 +307,15 @@ TEST(Judge, OneWrongArmBlocksEvenWhenAnotherIsGood) {
   EXPECT_NE(judgement.reasons[0].sentence.find("length=7"), std::string::npos);
 }
 
+TEST(Judge, WrongResultsAreTheFirstReasonWhateverElseIsWrong) {
+  Situation s;
+  s.baseline.processes = 1;
+  s.baseline.p99_ms = figure(80, 70, 90, "ms");
+  s.arm.accuracy_failure = "length=7: error 1 against a limit of 0.1";
+  const Judgement judgement = judge(s.policy, s.baseline, {s.arm}, s.conditions);
+  EXPECT_EQ(judgement.reasons.front().rule, "accuracy_failed");
+}
+
 TEST(Judge, NoCompiledArm) {
   Situation s;
   EXPECT_EQ(judge(s.policy, s.baseline, {}, s.conditions).verdict, Verdict::kKeepEager);
