@@ -136,6 +136,12 @@ bool decompose_node(Rewriter& r, const Node& node) {
       return convert_reduction(r, node, *row);
     case OpClass::kJoin:
       return convert_join(r, node);
+    case OpClass::kView:
+      // The composite before it may have ended in a view of its own.
+      if (node.op != "aten.view.default") return false;
+      r.replace(node, r.view(r.tensor(node, "self"), r.source().type(node.outputs.front()).sizes,
+                             node.name));
+      return true;
     case OpClass::kComposite:
       return decompose_activation(r, node) || decompose_norm(r, node);
     // Integer powers are extern, but the small ones are products.
