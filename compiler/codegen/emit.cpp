@@ -332,7 +332,7 @@ class Emitter {
       body_ << indent << "}\n";
       return;
     }
-    folding_pass(p, needed, folds, end, indent);
+    folding_pass(p, needed, folds, end, indent, checks_rows);
   }
 
   bool sums_in_double(std::size_t m) const {
@@ -341,7 +341,7 @@ class Emitter {
 
   void folding_pass(int p, const std::set<std::size_t>& needed,
                     const std::vector<std::size_t>& folds, const std::string& end,
-                    const std::string& indent) {
+                    const std::string& indent, bool checks_rows) {
     for (const std::size_t m : folds) {
       body_ << indent << (sums_in_double(m) ? "double" : reg(m)) << " t" << m << " = " << init_of(m)
             << ";\n";
@@ -370,8 +370,8 @@ class Emitter {
     body_ << inner << "};\n"
           << inner << "be_i64 at = from;\n"
           << inner << "for (; at + " << kLanes << " <= to; at += " << kLanes << ") {\n"
-          << "#pragma omp simd\n"
-          << inner << "  for (int l = 0; l < " << kLanes << "; ++l) element(at + l, l);\n"
+          << (checks_rows ? "" : "BE_LANES\n") << inner << "  for (int l = 0; l < " << kLanes
+          << "; ++l) element(at + l, l);\n"
           << inner << "}\n"
           << inner << "for (int l = 0; at + l < to; ++l) element(at + l, l);\n";
     for (const std::size_t m : folds) join_lanes(m, inner);

@@ -143,8 +143,10 @@ Result<std::unique_ptr<Program::Instance>> Program::make_instance(
     value.data = static_cast<char*>(instance->arena.get()) + instance->plan.offset[v];
   }
   instance->dies.resize(steps_.size());
+  std::vector<bool> answers(fixed_.size(), false);
+  for (const ValueId output : graph_.outputs()) answers[slot(output)] = true;
   for (std::size_t v = 0; v < fixed_.size(); ++v) {
-    const bool stays = fixed_[v].data != nullptr || instance->plan.offset[v] >= 0;
+    const bool stays = answers[v] || fixed_[v].data != nullptr || instance->plan.offset[v] >= 0;
     const int last = instance->plan.last_use[v];
     if (stays || last < 0) continue;
     instance->dies[static_cast<std::size_t>(last)].push_back({static_cast<std::int32_t>(v)});

@@ -132,8 +132,8 @@ TEST(Fusion, ACostlyOpIsNotRepeatedAlongABroadcastDim) {
 TEST(Fusion, ReductionsOfDifferentDimsAreSeparateKernels) {
   const Planned planned = plan_of(
       "  %x = input \"x\" : f32[b, n, 8]\n"
-      "  %a = aten.amax.default(self=%x, dim=[2], keepdim=True) : f32[b, n, 1]\n"
-      "  %s = aten.amax.default(self=%x, dim=[1], keepdim=True) : f32[b, 1, 8]\n"
+      "  %a = aten.amax.default(self=%x, dim=[2], keepdim=true) : f32[b, n, 1]\n"
+      "  %s = aten.amax.default(self=%x, dim=[1], keepdim=true) : f32[b, 1, 8]\n"
       "  %d = aten.sub.Tensor(self=%a, other=%s) : f32[b, n, 8]\n  return %d\n");
   EXPECT_EQ(planned.count(GroupKind::kFused), 2) << planned.text();
 }

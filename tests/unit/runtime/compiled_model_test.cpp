@@ -409,6 +409,28 @@ TEST(Gather, ARowOutsideTheTableIsAnErrorAsInEager) {
   }
 }
 
+// An output that a later step reads too is still there at the end.
+TEST(Outputs, OneThatIsReadAgainInsideIsReturned) {
+  const Graph graph =
+      parse_graph(graph_text("",
+                             "  %x = input \"x\" : f32[b, n]\n"
+                             "  %s = aten.softmax.int(self=%x, dim=-1) : f32[b, n]\n"
+                             "  %c = aten.cumsum.default(self=%s, dim=1) : f32[b, n]\n"
+                             "  %t = aten.exp.default(self=%c) : f32[b, n]\n  return %s, %c, %t\n"),
+                  "outputs");
+  const auto backend = make_reference_backend();
+  SerialFor serial;
+  CompiledModel model(graph, {}, {}, *backend, serial);
+  const std::vector<HostTensor> inputs = {random_tensor(DType::kF32, {2, 9}, 3)};
+  const auto want = interpret_reference(graph, {}, inputs);
+  auto got = model.run(inputs);
+  ASSERT_TRUE(got.ok()) << got.refusal().reason;
+  EXPECT_FALSE(got.value().eager);
+  for (std::size_t i = 0; i < 3; ++i) {
+    EXPECT_LE(worst_ulp(got.value().outputs[i], want.value()[i]), 8) << i;
+  }
+}
+
 // Strided inputs are copied once, and the answer is the dense one's.
 TEST(Inputs, AStridedInputGivesTheDenseAnswer) {
   const Graph graph = parse_graph(graph_text("", kCases[1].text), "softmax");
