@@ -194,8 +194,9 @@ class Run {
   TrialSpec spec_of(const PlannedTrial& planned, const std::filesystem::path& cache) const {
     const bool warmed = planned.kind == TrialKind::kWarmed;
     const std::string purpose = warmed ? "traffic" : "start";
-    // Start and warmed traffic take turns along the trace; the repetitions share it out evenly.
-    const double place = planned.process + (warmed ? 0.0 : 0.5);
+    // Start and warmed traffic take turns along the trace and the repetitions share it out evenly;
+    // the very start of a trace, where a recording often sets in slowly, is left out.
+    const double place = planned.process + (warmed ? 0.25 : 0.75);
     TrialSpec spec;
     spec.scenario_file = std::filesystem::absolute(scenario_.path);
     spec.arm = planned.arm;
