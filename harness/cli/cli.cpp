@@ -242,7 +242,7 @@ int run_cli(const std::vector<std::string>& arguments, Nanos entered_at, std::os
       line.app().parse(reversed);
     } catch (const CLI::CallForHelp&) {
       const CLI::App* subcommand = line.given_subcommand();
-      out << (subcommand == nullptr ? line.app().help() : subcommand->help());
+      out << (subcommand == nullptr ? line.app().help() : subcommand->help("breakeven"));
       return code(ExitCode::kOk);
     } catch (const CLI::ParseError& error) {
       if (line.invocation().version) {

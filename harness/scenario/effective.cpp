@@ -126,7 +126,7 @@ class Checker {
     const JsonNode* value = given.find(key.name);
     if (value == nullptr && key.required) {
       report(given.place, '"' + name + "\" is missing",
-             "Add it" + (key.doc.empty() ? std::string() : ": " + key.doc));
+             "Add it: " + (key.doc.empty() && key.object != nullptr ? key.object->doc : key.doc));
       return;
     }
     if (value != nullptr) {
