@@ -7,6 +7,7 @@
 
 #include "compiler/runtime/compile.h"
 #include "compiler/runtime/guards.h"
+#include "compiler/support/error.h"
 
 namespace breakeven {
 namespace {
@@ -178,7 +179,13 @@ Result<std::shared_ptr<Program>> CompiledModel::State::build(
     CompileEvent& event) {
   if (no_driver.has_value() && options.fuse) return *no_driver;
   StageTimer timer;
-  LoweredGraph lowered = lower(graph, options, symbol_values, timer);
+  LoweredGraph lowered;
+  try {
+    lowered = lower(graph, options, symbol_values, timer);
+  } catch (const UserError& error) {
+    // Sizes at which the graph itself is unsound: eager says so in its own words, or copes.
+    return Refusal{"unsound_at_these_sizes", error.what()};
+  }
   if (cache != nullptr) {
     auto compiled = compile_kernels(lowered.steps, *cache, options.compile_threads, event);
     if (!compiled.ok()) return compiled.refusal();

@@ -13,11 +13,11 @@ namespace breakeven {
 }  // namespace breakeven
 
 /// Aborts with the expression and a streamed message when an invariant of this program is broken.
-#define BE_CHECK(expr, ...)                                             \
-  do {                                                                  \
-    if (!(expr)) [[unlikely]] {                                         \
-      std::ostringstream be_check_out;                                  \
-      __VA_OPT__(be_check_out << __VA_ARGS__;)                          \
+#define BE_CHECK(expr, ...)                                                     \
+  do {                                                                          \
+    if (!(expr)) [[unlikely]] {                                                 \
+      std::ostringstream be_check_out;                                          \
+      __VA_OPT__(be_check_out << __VA_ARGS__;)                                  \
       ::breakeven::check_failed(__FILE__, __LINE__, #expr, be_check_out.str()); \
-    }                                                                   \
+    }                                                                           \
   } while (false)

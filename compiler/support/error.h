@@ -27,7 +27,8 @@ struct Diagnostic {
   std::string fix;    ///< One sentence that says what to do.
 };
 
-/// "file:line:column: message (got VALUE). FIX" with control characters escaped and long values cut.
+/// "file:line:column: message (got VALUE). FIX" with control characters escaped and long values
+/// cut.
 std::string to_string(const Diagnostic& diagnostic);
 
 /// The user's or the machine's fault. Carries every diagnostic found, not the first alone.

@@ -41,11 +41,11 @@ std::string why(int error) { return std::strerror(error); }
 }
 
 [[noreturn]] void throw_unwritable(const std::filesystem::path& path, int error) {
-  const char* fix = error == ENOSPC || error == EDQUOT ? "Free some space or choose another directory"
-                                                       : "Choose a directory that you may write to";
-  throw UserError(
-      {.file = path.string(), .message = "cannot write: " + why(error), .fix = fix},
-      ExitCode::kEnvironment);
+  const char* fix = error == ENOSPC || error == EDQUOT
+                        ? "Free some space or choose another directory"
+                        : "Choose a directory that you may write to";
+  throw UserError({.file = path.string(), .message = "cannot write: " + why(error), .fix = fix},
+                  ExitCode::kEnvironment);
 }
 
 /// Writes all bytes; returns 0 or the errno.
@@ -66,7 +66,7 @@ int write_all(int fd, std::string_view bytes) {
 std::string read_file(const std::filesystem::path& path, std::uint64_t max_bytes) {
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (file.get() < 0) throw_unreadable(path, why(errno));
-  struct stat info {};
+  struct stat info{};
   if (::fstat(file.get(), &info) != 0) throw_unreadable(path, why(errno));
   if (S_ISDIR(info.st_mode)) throw_unreadable(path, "it is a directory");
   std::string bytes;

@@ -64,8 +64,8 @@ std::vector<char*> pointers(std::vector<std::string>& strings) {
 }
 
 /// In the child: only async-signal-safe calls. Writes errno to `report` when exec fails.
-[[noreturn]] void become(char* const* argv, char* const* env, const char* directory, int out, int err,
-                         int report, pid_t parent) {
+[[noreturn]] void become(char* const* argv, char* const* env, const char* directory, int out,
+                         int err, int report, pid_t parent) {
   ::setpgid(0, 0);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != parent) ::_exit(127);

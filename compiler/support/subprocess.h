@@ -14,15 +14,15 @@ struct SubprocessOptions {
   std::vector<std::string> argv;         ///< argv[0] is looked up on PATH.
   std::vector<std::string> environment;  ///< "KEY=VALUE" entries that override the inherited ones.
   std::filesystem::path working_directory;
-  Nanos timeout = 0;                       ///< 0: none. After it the process group is killed.
+  Nanos timeout = 0;  ///< 0: none. After it the process group is killed.
   const std::atomic<bool>* interrupted = nullptr;  ///< When it turns true the group is killed.
 };
 
 struct SubprocessResult {
   enum class Ending { kExited, kSignalled, kTimedOut, kInterrupted, kNotStarted };
   Ending ending = Ending::kNotStarted;
-  int exit_code = -1;  ///< Of kExited.
-  int signal = 0;      ///< Of kSignalled.
+  int exit_code = -1;           ///< Of kExited.
+  int signal = 0;               ///< Of kSignalled.
   std::string standard_output;  ///< Capped at 16 MiB, the tail is kept.
   std::string standard_error;
   Nanos started_at = 0;  ///< now_ns() just before the spawn.

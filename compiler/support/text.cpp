@@ -84,7 +84,8 @@ std::string nearest_word(std::string_view word, std::span<const std::string> can
   std::size_t best_distance = SIZE_MAX;
   for (const std::string& candidate : candidates) {
     const std::size_t distance = edit_distance(word, candidate);
-    const std::size_t allowed = std::max<std::size_t>(2, std::max(word.size(), candidate.size()) / 3);
+    const std::size_t allowed =
+        std::max<std::size_t>(2, std::max(word.size(), candidate.size()) / 3);
     if (distance <= allowed && distance < best_distance) {
       best = candidate;
       best_distance = distance;

@@ -33,6 +33,9 @@ class Pt2GraphReader {
 
   // Arguments (pt2_graph_arguments.cpp).
   ArgValue argument_of(const nlohmann::json& argument, const std::string& place);
+  /// A list of tensors; one that may be missing is an invalid id.
+  std::vector<ValueId> tensor_list(bool all_present, const nlohmann::json& items,
+                                   const std::string& place);
   ValueId value_of(const std::string& name, const std::string& place);
   ArgValue optional_tensor(const nlohmann::json& argument, const std::string& place);
   std::vector<Arg> arguments_of(const nlohmann::json& node, const c10::FunctionSchema& schema,

@@ -50,6 +50,20 @@ ArgValue Pt2GraphReader::optional_tensor(const nlohmann::json& argument, const s
   return value_of(name, place);
 }
 
+std::vector<ValueId> Pt2GraphReader::tensor_list(bool all_present, const nlohmann::json& items,
+                                                 const std::string& place) {
+  std::vector<ValueId> ids;
+  for (const auto& item : items) {
+    if (all_present) {
+      ids.push_back(value_of(item.at("name").get<std::string>(), place));
+      continue;
+    }
+    const ArgValue id = optional_tensor(item, place);
+    ids.push_back(std::holds_alternative<ValueId>(id) ? std::get<ValueId>(id) : ValueId{});
+  }
+  return ids;
+}
+
 ArgValue Pt2GraphReader::argument_of(const nlohmann::json& argument, const std::string& place) {
   if (!argument.is_object() || argument.size() != 1) {
     refuse(place, "has a malformed argument", printable(argument.dump(), 80),
@@ -62,20 +76,8 @@ ArgValue Pt2GraphReader::argument_of(const nlohmann::json& argument, const std::
   if (kind == "as_tensor" || kind == "as_optional_tensor") {
     return optional_tensor(kind == "as_tensor" ? argument : value, place);
   }
-  if (kind == "as_tensors") {
-    std::vector<ValueId> ids;
-    for (const auto& item : value) {
-      ids.push_back(value_of(item.at("name").get<std::string>(), place));
-    }
-    return ids;
-  }
-  if (kind == "as_optional_tensors") {
-    std::vector<ValueId> ids;
-    for (const auto& item : value) {
-      const ArgValue id = optional_tensor(item, place);
-      ids.push_back(std::holds_alternative<ValueId>(id) ? std::get<ValueId>(id) : ValueId{});
-    }
-    return ids;
+  if (kind == "as_tensors" || kind == "as_optional_tensors") {
+    return tensor_list(kind == "as_tensors", value, place);
   }
   if (kind == "as_int") return syms.constant(value.get<std::int64_t>());
   if (kind == "as_ints") {

@@ -8,8 +8,8 @@
 
 namespace breakeven {
 
-/// Keeps the samples of one trial. All memory is taken, and touched, before the clock starts: adding
-/// a sample allocates nothing and faults no page in.
+/// Keeps the samples of one trial. All memory is taken, and touched, before the clock starts:
+/// adding a sample allocates nothing and faults no page in.
 class SampleRecorder {
  public:
   explicit SampleRecorder(std::size_t capacity);

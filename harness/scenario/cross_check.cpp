@@ -120,7 +120,8 @@ class CrossCheck {
       const auto outside = std::find_if(data.sizes.begin(), data.sizes.end(), [&](auto size) {
         return size < dim->min || size > dim->max;
       });
-      if (outside != data.sizes.end()) {
+      // A dim whose bounds contradict each other has its own fault; every size lies outside it.
+      if (outside != data.sizes.end() && dim->min <= dim->max) {
         report({"shapes", name},
                "the size " + std::to_string(*outside) + " lies outside \"" + name + "\", " +
                    std::to_string(dim->min) + " to " + std::to_string(dim->max),

@@ -167,13 +167,15 @@ void CsvFile::parse() {
   bool first = true;
   while (at < bytes_.size()) {
     std::vector<Cell> row;
+    const bool quoted = bytes_[at] == '"';
     for (;;) {
       parse_field(at, line, line_start, row.emplace_back());
       if (at >= bytes_.size() || bytes_[at] == '\n') break;
       ++at;
     }
     if (at < bytes_.size()) ++at;
-    const bool blank = row.size() == 1 && row[0].text.empty();
+    // A quoted nothing is a missing value; a line with nothing on it is no row.
+    const bool blank = row.size() == 1 && row[0].text.empty() && !quoted;
     if (first) {
       for (const Cell& cell : row) header_.push_back(cell.text);
       width_ = header_.size();
