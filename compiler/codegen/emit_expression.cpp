@@ -136,7 +136,11 @@ std::string ExpressionPrinter::pointwise(const Member& member) {
       integral && !row->int_expr.empty() ? row->int_expr : row->c_expr;
   const std::string text = substitute(with_suffix(expression, c_type(compute).suffix), operands);
   if (member.dtype == DType::kBool && compute != DType::kBool) return "(be_u8)(" + text + ')';
-  if (member.dtype == DType::kBool) return "(be_u8)((" + text + ") & 1)";
+  if (member.dtype == DType::kBool) {
+    // A sum of two trues is true; the complement of a byte is not that of a bool.
+    return expression.starts_with('~') ? "(be_u8)((" + text + ") & 1)"
+                                       : "(be_u8)((" + text + ") != 0)";
+  }
   return rounded('(' + std::string(c_type(member.dtype).reg) + ")(" + text + ')', member.dtype);
 }
 

@@ -74,18 +74,23 @@ bool GroupBuilder::covers_level(const IndexMap& at, bool allow_missing_suffix) c
   return !missing || allow_missing_suffix;
 }
 
-bool GroupBuilder::is_writable(const IndexMap& at) const {
+bool GroupBuilder::is_writable(ValueId value, const IndexMap& at) const {
+  const auto& sizes = graph_.type(value).sizes;
   std::vector<bool> seen(space_.size(), false);
   bool full = false;
-  for (const Index& index : at) {
+  for (std::size_t d = 0; d < at.size(); ++d) {
+    const Index& index = at[d];
     if (!graph_.syms.is_constant(index.base, 0)) return false;
-    if (index.terms.empty()) continue;
+    if (index.terms.empty()) {
+      if (!graph_.syms.is_constant(sizes[d], 1)) return false;  // One slice of several.
+      continue;
+    }
     if (index.terms.size() > 1 || index.terms[0].var >= kMemberVar ||
         !graph_.syms.is_constant(index.terms[0].coefficient, 1)) {
       return false;
     }
     const auto var = static_cast<std::size_t>(index.terms[0].var);
-    if (seen[var]) return false;
+    if (seen[var] || space_[var].extent != sizes[d]) return false;
     seen[var] = true;
     full = full || space_[var].row;
   }
@@ -139,7 +144,7 @@ Result<bool> GroupBuilder::can_join(int node, bool needed_outside) const {
     return Refusal{"index_maps", "it is read at " + std::to_string(maps.size()) +
                                      " different places, so it would be computed as often"};
   }
-  if (needed_outside && (maps.size() > 1 || !is_writable(maps[0]))) {
+  if (needed_outside && (maps.size() > 1 || !is_writable(result_of(node), maps[0]))) {
     return Refusal{"not_writable", "others need it whole, and this group visits it in part"};
   }
   for (const IndexMap& at : maps) {

@@ -38,7 +38,8 @@ class GroupBuilder {
   void split_space(int node, const IndexMap& at);
   void add_need(ValueId value, IndexMap at);
   bool covers_level(const IndexMap& at, bool allow_missing_suffix) const;
-  bool is_writable(const IndexMap& at) const;
+  /// Whether the group visits every element of `value` exactly once.
+  bool is_writable(ValueId value, const IndexMap& at) const;
   std::vector<Sym> reduced_extents(int node) const;
   std::vector<int> row_vars() const;
   ValueId result_of(int node) const;

@@ -138,6 +138,22 @@ TEST(Fusion, ReductionsOfDifferentDimsAreSeparateKernels) {
   EXPECT_EQ(planned.count(GroupKind::kFused), 2) << planned.text();
 }
 
+TEST(Fusion, AValueNeededWholeIsNotWrittenByAGroupThatVisitsASlice) {
+  const Planned column = plan_of(
+      "  %x = input \"x\" : f32[b, 3]\n"
+      "  %m = aten.amax.default(self=%x, dim=[0], keepdim=true) : f32[1, 3]\n"
+      "  %f = aten.select.int(self=%x, dim=1, index=0) : f32[b]\n"
+      "  %s = aten.select.int(self=%m, dim=1, index=0) : f32[1]\n"
+      "  %d = aten.sub.Tensor(self=%f, other=%s) : f32[b]\n"
+      "  %r = aten.amax.default(self=%d, dim=[0]) : f32[]\n  return %m, %r\n");
+  EXPECT_TRUE(column.refused_because("in part")) << column.text();
+  const Planned part = plan_of(
+      "  %x = input \"x\" : f32[b, 8]\n  %e = aten.exp.default(self=%x) : f32[b, 8]\n"
+      "  %s = aten.slice.Tensor(self=%e, dim=1, start=0, end=5) : f32[b, 5]\n"
+      "  %n = aten.neg.default(self=%s) : f32[b, 5]\n  return %e, %n\n");
+  EXPECT_TRUE(part.refused_because("in part")) << part.text();
+}
+
 TEST(Fusion, UnknownOpsAreLibraryCallsWithTheReason) {
   const Planned planned = plan_of(
       "  %x = input \"x\" : f32[b, 16]\n"
