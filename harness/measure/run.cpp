@@ -199,6 +199,7 @@ class Run {
     const double place = planned.process + (warmed ? 0.25 : 0.75);
     TrialSpec spec;
     spec.scenario_file = std::filesystem::absolute(scenario_.path);
+    spec.scenario_hash = scenario_.file_hash;
     spec.arm = planned.arm;
     spec.kind = planned.kind;
     spec.process = planned.process;

@@ -368,6 +368,11 @@ class TrialBody {
 Results run_trial(const TrialSpec& spec, const ArmTable& arms,
                   const MakeAccuracyReference& make_reference, const ProcessStamps& stamps) {
   const Scenario scenario = load_scenario(spec.scenario_file);
+  if (!spec.scenario_hash.empty() && spec.scenario_hash != scenario.file_hash) {
+    throw UserError({.file = spec.scenario_file.string(),
+                     .message = "the scenario or a file that it names has changed during the run",
+                     .fix = "Start again with --fresh"});
+  }
   TrialBody body(spec, scenario, arms, stamps);
   return body.run(make_reference);
 }

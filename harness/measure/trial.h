@@ -26,6 +26,7 @@ std::string_view name_of(
 /// Everything a child process is told. Pure data: written by the run, read by `breakeven __trial`.
 struct TrialSpec {
   std::filesystem::path scenario_file;
+  std::string scenario_hash;  ///< Scenario::file_hash of the run; empty: any.
   std::string arm;
   TrialKind kind = TrialKind::kCold;
   int process = 0;

@@ -14,6 +14,7 @@ constexpr std::array<std::string_view, 5> kKinds = {"priming", "accuracy", "cold
 /// Calls visit(name, member) for every field but `kind`.
 template <typename Spec, typename Visit>
 void fields(Spec& spec, Visit visit) {
+  visit("scenario_hash", spec.scenario_hash);
   visit("arm", spec.arm);
   visit("process", spec.process);
   visit("steady_seed", spec.steady_seed);

@@ -230,6 +230,7 @@ Scenario load_scenario(const std::filesystem::path& path) {
   }
   scenario.canonical_json = canonical_text(effective.root);
   scenario.hash = hash_of(scenario);
+  scenario.file_hash = scenario.hash;
   return scenario;
 }
 

@@ -129,6 +129,7 @@ struct Scenario {
   /// Hash128 hex of canonical_json, the policy and every data file; the model's file is hashed by
   /// the run, since reading it would disturb a cold start.
   std::string hash;
+  std::string file_hash;  ///< `hash` as loaded, before a run's options changed anything.
 };
 
 /// Loads and checks a scenario and the data files it names. Throws one UserError with every fault.

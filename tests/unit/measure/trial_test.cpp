@@ -121,6 +121,16 @@ TEST_F(TrialTest, FirstRequestThatFailsEndsTheTrial) {
                UserError);
 }
 
+TEST_F(TrialTest, ScenarioThatChangedDuringTheRunIsRefused) {
+  spec_.scenario_hash = load_scenario(spec_.scenario_file).hash;
+  const auto make = [] {
+    return std::make_unique<FakeExecutor>([](int) { return serve_for(kMs); });
+  };
+  EXPECT_NO_THROW(run(TrialKind::kPriming, make));
+  files_.write("scenario.json", ScenarioFiles::with("\"size\": 8", "\"size\": 9"));
+  EXPECT_THROW(run(TrialKind::kPriming, make), UserError);
+}
+
 TEST_F(TrialTest, SpecSurvivesItsText) {
   spec_.kind = TrialKind::kWarmDisk;
   spec_.process = 3;
