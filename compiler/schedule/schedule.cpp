@@ -110,21 +110,23 @@ class Scheduler {
 
   void find_full() {
     schedule_.full.assign(count(), false);
+    // A value that is stored along the row is written element by element, even when it is the same
+    // for each; its users then find it in the row loop alone.
+    std::vector<bool> stored(count(), false);
+    for (const GroupOutput& output : schedule_.body.outputs) {
+      if (walks_row(output.offset)) stored[static_cast<std::size_t>(output.member)] = true;
+    }
     for (std::size_t m = 0; m < count(); ++m) {
       const Member& member = members()[m];
-      bool full = false;
+      bool full = stored[m];
       if (member.kind == MemberKind::kLoad || member.kind == MemberKind::kIota) {
-        full = walks_row(member.offset);
+        full = full || walks_row(member.offset);
       } else if (member.kind == MemberKind::kPointwise || member.kind == MemberKind::kCopy) {
         for (const int operand : member.operands) {
           full = full || (operand >= 0 && schedule_.full[static_cast<std::size_t>(operand)]);
         }
       }
       schedule_.full[m] = full;
-    }
-    // A value that is stored along the row is written element by element, even when it is constant.
-    for (const GroupOutput& output : schedule_.body.outputs) {
-      if (walks_row(output.offset)) schedule_.full[static_cast<std::size_t>(output.member)] = true;
     }
   }
 
