@@ -207,7 +207,8 @@ Number figure_of(const CostModel& model, const std::string& unit, Origin origin,
   if (!number.value || model.resampled.empty()) return number;
   std::vector<double> values;
   for (const BreakEvenInputs& inputs : model.resampled) values.push_back(figure(inputs));
-  const auto interval = bootstrap_interval(*number.value, std::move(values), model.processes);
+  const auto interval =
+      bootstrap_interval(*number.value, std::move(values), model.processes, Range::kSigned);
   if (interval) {
     number.lo = interval->lo;
     number.hi = interval->hi;
@@ -232,6 +233,16 @@ Number requests_number(const CostModel& model, bool& never) {
                             : "never: the costs exceed what 1e15 requests save",
                      Origin::kModelled, model.samples);
     number.processes = static_cast<std::int64_t>(model.processes);
+    if (model.processes >= 3 && !model.resampled.empty()) {
+      std::vector<double> values;
+      for (const BreakEvenInputs& inputs : model.resampled)
+        values.push_back(requests_or_never(inputs));
+      std::sort(values.begin(), values.end());
+      if (const double lo = quantile_sorted(values, 0.025); lo < kNever) {
+        number.lo = lo;
+        number.interval = std::string(kMethod) + "; no upper end";
+      }
+    }
     return number;
   }
   Number number = Number::given(estimate, "requests", Origin::kModelled);
@@ -243,8 +254,9 @@ Number requests_number(const CostModel& model, bool& never) {
   const auto pays =
       std::count_if(values.begin(), values.end(), [](double v) { return v < kNever; });
   const double paying = static_cast<double>(pays) / static_cast<double>(values.size());
-  if (const auto interval = bootstrap_interval(estimate, values, model.processes)) {
-    number.lo = std::max(0.0, interval->lo);
+  if (const auto interval =
+          bootstrap_interval(estimate, values, model.processes, Range::kNonnegative)) {
+    number.lo = interval->lo;
     number.hi = interval->hi;
     number.interval = kMethod;
     return number;
@@ -282,8 +294,8 @@ std::vector<BreakEvenSummary::CurvePoint> curve_of(const CostModel& model,
     for (std::size_t r = 0; r < model.resampled.size(); r += 4) {
       values.push_back(saving_after(model.resampled[r], n));
     }
-    if (const auto interval =
-            bootstrap_interval(point.saving_s, std::move(values), model.processes)) {
+    if (const auto interval = bootstrap_interval(point.saving_s, std::move(values), model.processes,
+                                                 Range::kSigned)) {
       point.lo_s = interval->lo;
       point.hi_s = interval->hi;
     }

@@ -180,8 +180,7 @@ std::vector<std::string> next_steps(const Results& results, const Decision& deci
           "Serve more requests: a p99 needs 662 of them an arm (measure.traffic_seconds).");
     } else if (reason.rule == "generator_invalid" || reason.rule == "unstable") {
       next.push_back("Free the machine of other work, then run again.");
-    } else if (reason.rule == "speedup_uncertain" || reason.rule == "break_even_uncertain" ||
-               reason.rule == "p99_slo_uncertain") {
+    } else if (reason.rule.ends_with("_uncertain")) {
       next.push_back("Narrow the interval: more processes (measure.processes) or longer trials.");
     } else if (reason.rule == "not_enough_processes" && !results.quick) {
       next.push_back("Raise measure.processes, or find out why trials failed.");

@@ -81,6 +81,7 @@ struct ArmSummary {
   Number speedup;                           ///< Baseline mean service / this arm's.
   BreakEvenSummary cache_lost, cache_kept;  ///< Restart with an empty, with a kept cache.
   Number payback_days;                      ///< Engineering cost / daily saving.
+  bool payback_never = false;               ///< A mean day saves nothing.
   Number accuracy_worst_ratio;              ///< RMSE over its limit; > 1 blocks.
   Number accuracy_coverage;                 ///< Share of requests whose shape was checked.
   std::vector<SplitPart> p99_split;

@@ -153,9 +153,10 @@ Number paired_statistic(const Groups& baseline, const Groups& arm, const std::st
     }
     values.push_back(statistic(a, b));
   }
-  const auto interval = bootstrap_interval(*number.value, std::move(values), baseline.size());
+  const auto interval =
+      bootstrap_interval(*number.value, std::move(values), baseline.size(), Range::kNonnegative);
   if (interval) {
-    number.lo = std::max(0.0, interval->lo);
+    number.lo = interval->lo;
     number.hi = interval->hi;
     number.interval = "paired bootstrap over repetitions, widened by Student's t";
   }

@@ -1,6 +1,7 @@
 #include "reports/decide/judge.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "compiler/support/check.h"
 #include "reports/decide/phrases.h"
@@ -16,7 +17,9 @@ std::string processes_text(int good, int wanted) {
 /// How one compiled arm came out.
 enum class Outcome : std::uint8_t { kGood, kLimited, kUnsure, kRejected, kBlocked };
 
-/// The rules for one arm; each may lower the outcome and says why.
+/// The rules for one arm; each may lower the outcome and says why. A measured figure rejects an arm
+/// only when its whole interval lies on the wrong side and nothing about the measurement is in
+/// doubt; else more data could change the answer, and the outcome is kUnsure.
 class ArmJudge {
  public:
   ArmJudge(const Policy& policy, const ArmFacts& baseline, const ArmFacts& arm,
@@ -48,6 +51,24 @@ class ArmJudge {
     limits.push_back(std::move(condition));
     lower(Outcome::kLimited, std::move(rule), std::move(sentence), std::move(numbers));
   }
+  /// Something is wrong with the measurement itself: from here on no figure of it rejects the arm.
+  void doubt(std::string rule, std::string sentence) {
+    doubtful_ = true;
+    lower(Outcome::kUnsure, std::move(rule), std::move(sentence));
+  }
+  void reject(std::string rule, std::string sentence, std::map<std::string, Number> numbers = {}) {
+    lower(doubtful_ ? Outcome::kUnsure : Outcome::kRejected, std::move(rule), std::move(sentence),
+          std::move(numbers));
+  }
+  /// A quick run has no intervals and its verdict is held back elsewhere.
+  bool surely_below(const Number& number, double bound) const {
+    return conditions_.quick ? number.value && *number.value < bound
+                             : number.hi && *number.hi < bound;
+  }
+  bool surely_above(const Number& number, double bound) const {
+    return conditions_.quick ? number.value && *number.value > bound
+                             : number.lo && *number.lo > bound;
+  }
   double slo() const { return conditions_.slo_p99_ms * (1 - policy_.p99_headroom); }
   bool has_slo() const { return conditions_.slo_p99_ms > 0; }
   Number slo_number() const { return Number::given(slo(), "ms"); }
@@ -66,15 +87,13 @@ class ArmJudge {
     if (!arm_.failure.empty())
       lower(Outcome::kRejected, "arm_failed", "it did not run: " + arm_.failure);
     if (arm_.processes < policy_.min_processes) {
-      lower(Outcome::kUnsure, "not_enough_processes",
-            processes_text(arm_.processes, policy_.min_processes));
+      doubt("not_enough_processes", processes_text(arm_.processes, policy_.min_processes));
     }
     if (!arm_.generator_problem.empty()) {
-      lower(Outcome::kUnsure, "generator_invalid",
-            "the load generator's run is void: " + arm_.generator_problem);
+      doubt("generator_invalid", "the load generator's run is void: " + arm_.generator_problem);
     }
     if (!arm_.instability.empty()) {
-      lower(Outcome::kUnsure, "unstable", "the measurement is not stable: " + arm_.instability);
+      doubt("unstable", "the measurement is not stable: " + arm_.instability);
     }
     if (arm_.failed_share > baseline_.failed_share + 0.001) {
       lower(Outcome::kRejected, "requests_failed",
@@ -90,16 +109,19 @@ class ArmJudge {
     if (!speedup.value) {
       lower(Outcome::kUnsure, "speedup_unknown",
             "no speed-up could be measured: " + text_of(speedup));
-    } else if (*speedup.value < policy_.min_speedup) {
-      lower(Outcome::kRejected, "speedup_below_minimum",
-            "a mean request is " + text_with_interval(speedup) +
-                " as fast as the baseline; the policy asks for at least " +
-                figure_with_unit(policy_.min_speedup, "ratio"),
-            numbers);
+    } else if (surely_below(speedup, policy_.min_speedup)) {
+      reject("speedup_below_minimum",
+             "a mean request is " + text_with_interval(speedup) +
+                 " as fast as the baseline; the policy asks for at least " +
+                 figure_with_unit(policy_.min_speedup, "ratio"),
+             numbers);
     } else if (!conditions_.quick && (!speedup.lo || *speedup.lo < policy_.min_speedup)) {
       lower(Outcome::kUnsure, "speedup_uncertain",
-            "the speed-up is " + text_with_interval(speedup) + ": its interval reaches below the " +
-                figure_with_unit(policy_.min_speedup, "ratio") + " that the policy asks for",
+            "the speed-up is " + text_with_interval(speedup) + ": " +
+                (*speedup.value < policy_.min_speedup ? "below the "
+                                                      : "its interval reaches below the ") +
+                figure_with_unit(policy_.min_speedup, "ratio") + " that the policy asks for" +
+                (*speedup.value < policy_.min_speedup ? ", but its interval reaches over it" : ""),
             numbers);
     } else if (!arm_.signs_agree) {
       lower(Outcome::kUnsure, "processes_disagree",
@@ -117,13 +139,13 @@ class ArmJudge {
     }
     if (!has_slo()) {
       check_tail_ratio(numbers);
-    } else if (*p99.value > slo()) {
+    } else if (surely_above(p99, slo())) {
       const bool baseline_misses = baseline_.p99_ms.value && *baseline_.p99_ms.value > slo();
       if (!baseline_misses) {
-        lower(Outcome::kRejected, "p99_over_slo",
-              "its p99 under traffic is " + text_with_interval(p99) + ", over the target of " +
-                  figure_with_unit(slo(), "ms") + " that the baseline meets",
-              numbers);
+        reject("p99_over_slo",
+               "its p99 under traffic is " + text_with_interval(p99) + ", over the target of " +
+                   figure_with_unit(slo(), "ms") + " that the baseline meets",
+               numbers);
         return;
       }
       check_tail_ratio(numbers);
@@ -133,9 +155,9 @@ class ArmJudge {
                 figure_with_unit(slo(), "ms"),
             "The latency target is missed with and without the compiler: add capacity as well.",
             numbers);
-    } else if (!conditions_.quick && p99.hi && *p99.hi > slo()) {
+    } else if (*p99.value > slo() || (!conditions_.quick && p99.hi && *p99.hi > slo())) {
       lower(Outcome::kUnsure, "p99_slo_uncertain",
-            "its p99 is " + text_with_interval(p99) + ": the interval reaches over the target of " +
+            "its p99 is " + text_with_interval(p99) + ": the interval holds the target of " +
                 figure_with_unit(slo(), "ms"),
             numbers);
     }
@@ -143,23 +165,26 @@ class ArmJudge {
 
   void check_tail_ratio(const std::map<std::string, Number>& numbers) {
     const Number& ratio = arm_.p99_ratio;
-    const std::optional<double> sure = ratio.lo ? ratio.lo : ratio.value;
-    if (!sure || *sure <= policy_.max_p99_ratio) return;
-    lower(Outcome::kRejected, "p99_worse_than_baseline",
-          "its p99 is " + text_with_interval(ratio) + " the baseline's; the policy allows " +
-              figure_with_unit(policy_.max_p99_ratio, "ratio"),
-          numbers);
+    if (!surely_above(ratio, policy_.max_p99_ratio)) return;
+    reject("p99_worse_than_baseline",
+           "its p99 is " + text_with_interval(ratio) + " the baseline's; the policy allows " +
+               figure_with_unit(policy_.max_p99_ratio, "ratio"),
+           numbers);
   }
 
   enum class Payback : std::uint8_t { kInTime, kLate, kUnsure, kUnknown };
 
   Payback payback_of(const Number& requests, bool never) const {
-    if (never) return Payback::kLate;
+    const double allowed = conditions_.requests_per_life
+                               ? policy_.max_break_even_life_share * *conditions_.requests_per_life
+                               : INFINITY;
+    // Never, with a lower end: some of what was measured does pay back.
+    if (never) return requests.lo && *requests.lo <= allowed ? Payback::kUnsure : Payback::kLate;
     if (!requests.value) return Payback::kUnknown;
     if (!conditions_.requests_per_life) return Payback::kInTime;
-    const double allowed = policy_.max_break_even_life_share * *conditions_.requests_per_life;
-    if (*requests.value > allowed) return Payback::kLate;
-    const bool sure = conditions_.quick || (requests.hi && *requests.hi <= allowed);
+    if (surely_above(requests, allowed)) return Payback::kLate;
+    const bool sure = *requests.value <= allowed &&
+                      (conditions_.quick || (requests.hi && *requests.hi <= allowed));
     return sure ? Payback::kInTime : Payback::kUnsure;
   }
 
@@ -192,14 +217,18 @@ class ArmJudge {
                 "; with the cache kept, after " + text_of(arm_.break_even_kept),
             "Keep the kernel cache across restarts (ship it with the image or on a volume).",
             numbers);
+    } else if (never && payback == Payback::kLate) {
+      reject("break_even_never", "what compiling costs is never earned back", numbers);
     } else if (never) {
-      lower(Outcome::kRejected, "break_even_never", "what compiling costs is never earned back",
+      lower(Outcome::kUnsure, "break_even_uncertain",
+            "on average what compiling costs is never earned back, but the interval begins at " +
+                figure_with_unit(*governing.lo, "requests"),
             numbers);
     } else if (payback == Payback::kLate) {
-      lower(Outcome::kRejected, "break_even_too_late",
-            "it pays back after " + text_with_interval(governing) + ", later than " + share +
-                " of the " + life_text(),
-            numbers);
+      reject("break_even_too_late",
+             "it pays back after " + text_with_interval(governing) + ", later than " + share +
+                 " of the " + life_text(),
+             numbers);
     } else {
       lower(Outcome::kUnsure, "break_even_uncertain",
             "it pays back after " + text_with_interval(governing) + ": the interval reaches past " +
@@ -221,8 +250,10 @@ class ArmJudge {
         limit("cold_start_too_long", sentence,
               "Keep the kernel cache across restarts: a warm start takes " +
                   text_of(arm_.warm_start_ms) + ".");
+      } else if (surely_above(start, *policy_.max_cold_start_ms)) {
+        reject("cold_start_too_long", sentence);
       } else {
-        lower(Outcome::kRejected, "cold_start_too_long", sentence);
+        lower(Outcome::kUnsure, "cold_start_uncertain", sentence);
       }
     }
     const Number& tail = survives ? arm_.start_warm_p99_ms : arm_.start_cold_p99_ms;
@@ -247,13 +278,18 @@ class ArmJudge {
             {{"fallback_share", arm_.fallback_share}});
     }
     if (!policy_.max_payback_days) return;
-    const bool late =
-        !arm_.payback_days.value || *arm_.payback_days.value > *policy_.max_payback_days;
-    if (!late) return;
-    lower(Outcome::kRejected, "payback_too_long",
-          "the engineering cost is earned back after " + text_of(arm_.payback_days) +
-              ", the policy allows " + figure_with_unit(*policy_.max_payback_days, "days"),
-          {{"payback_days", arm_.payback_days}});
+    const Number& days = arm_.payback_days;
+    const double allowed = *policy_.max_payback_days;
+    if (days.value ? *days.value <= allowed : !arm_.payback_never) return;
+    const std::string sentence = "the engineering cost is earned back after " +
+                                 text_with_interval(days) + ", the policy allows " +
+                                 figure_with_unit(allowed, "days");
+    const bool sure = days.value ? surely_above(days, allowed) : !days.lo || *days.lo > allowed;
+    if (sure) {
+      reject("payback_too_long", sentence, {{"payback_days", days}});
+    } else {
+      lower(Outcome::kUnsure, "payback_uncertain", sentence, {{"payback_days", days}});
+    }
   }
 
   void praise() {
@@ -280,6 +316,7 @@ class ArmJudge {
   const ArmFacts& baseline_;
   const ArmFacts& arm_;
   const Conditions& conditions_;
+  bool doubtful_ = false;
 };
 
 /// What is wrong with the baseline itself; its outcome never recommends anything.

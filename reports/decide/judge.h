@@ -28,7 +28,8 @@ struct ArmFacts {
   Number break_even_lost, break_even_kept;      ///< Requests; value empty with lo: "never".
   bool never_lost = false, never_kept = false;  ///< Break-even is known to be never.
   Number fallback_share;
-  Number payback_days;  ///< Engineering cost over the daily saving.
+  Number payback_days;         ///< Engineering cost over the daily saving.
+  bool payback_never = false;  ///< A day saves nothing; payback_days.lo set: it might.
 };
 
 /// What may vary in a search for flips.

@@ -265,7 +265,10 @@ double p99_ratio_statistic(const std::vector<double>& baseline, const std::vecto
   return quantile(arm, 0.99) / quantile(baseline, 0.99);
 }
 
-Number payback_of(const Results& results, const ArmSummary& summary) {
+/// Days until the daily saving has paid for adopting; `never` when a mean day saves nothing. The
+/// interval is that of the saving.
+Number payback_of(const Results& results, const ArmSummary& summary, bool& never) {
+  never = false;
   const BreakEvenSummary& costs =
       results.cache_survives_restart ? summary.cache_kept : summary.cache_lost;
   const double cost = results.engineer_days * results.usd_per_engineer_day;
@@ -274,9 +277,18 @@ Number payback_of(const Results& results, const ArmSummary& summary) {
   if (!costs.saving_per_life_usd.value) {
     return Number::none("days", costs.saving_per_life_usd.missing, Origin::kModelled);
   }
-  const double daily = *costs.saving_per_life_usd.value * results.restarts_per_day;
-  if (daily <= 0) return Number::none("days", "never: a day saves no money", Origin::kModelled);
-  return Number::given(cost / daily, "days", Origin::kModelled);
+  const Number& life = costs.saving_per_life_usd;
+  const auto days = [&](double saving) { return cost / (saving * results.restarts_per_day); };
+  never = *life.value <= 0 || results.restarts_per_day <= 0;
+  Number number = never ? Number::none("days", "never: a day saves no money", Origin::kModelled)
+                        : Number::given(days(*life.value), "days", Origin::kModelled);
+  number.samples = life.samples;
+  number.processes = life.processes;
+  if (results.restarts_per_day <= 0 || !life.hi || *life.hi <= 0) return number;
+  number.lo = days(*life.hi);
+  if (life.lo && *life.lo > 0) number.hi = days(*life.lo);
+  number.interval = life.interval + (number.hi ? "" : "; no upper end");
+  return number;
 }
 
 void add_comparison(const Results& results, const ArmEvidence& baseline, const ArmEvidence& arm,
@@ -302,7 +314,7 @@ void add_comparison(const Results& results, const ArmEvidence& baseline, const A
       summarise_costs(cost_model(results, baseline, arm, false, intervals), results, life);
   out.cache_kept =
       summarise_costs(cost_model(results, baseline, arm, true, intervals), results, life);
-  out.payback_days = payback_of(results, out);
+  out.payback_days = payback_of(results, out, out.payback_never);
 }
 
 /// Series of the three thirds of every traffic trial: completions against the trial's own schedule,
@@ -468,6 +480,7 @@ ArmFacts facts_of(const Results& results, const ArmEvidence& baseline, const Arm
   facts.never_kept = summary.cache_kept.never;
   facts.fallback_share = summary.fallback_share;
   facts.payback_days = summary.payback_days;
+  facts.payback_never = summary.payback_never;
   return facts;
 }
 

@@ -36,12 +36,25 @@ std::int64_t count_of(const Groups& groups) {
   return static_cast<std::int64_t>(count);
 }
 
-void set_interval(Number& number, std::vector<double> values, std::size_t processes) {
-  const auto interval = bootstrap_interval(*number.value, std::move(values), processes);
+void set_interval(Number& number, std::vector<double> values, std::size_t processes, Range range) {
+  const auto interval = bootstrap_interval(*number.value, std::move(values), processes, range);
   if (!interval) return;
   number.lo = interval->lo;
   number.hi = interval->hi;
   number.interval = kBootstrapMethod;
+}
+
+/// Quantiles and means of nonnegative samples are nonnegative.
+Range range_of(double least_sample) {
+  return least_sample >= 0 ? Range::kNonnegative : Range::kSigned;
+}
+
+/// `estimate` moved to `bound` and on, by `widen` times the way. At zero there is no log scale: a
+/// lower bound of zero stays, an upper bound over a zero estimate widens linearly.
+double widened(double estimate, double bound, double widen, Range range) {
+  if (range == Range::kSigned || estimate <= 0) return estimate + widen * (bound - estimate);
+  if (bound <= 0) return 0;
+  return estimate * std::pow(bound / estimate, widen);
 }
 
 /// Pooled samples in ascending order, each process's samples in time order as ranks into them: a
@@ -160,7 +173,7 @@ std::vector<double> bootstrap(std::span<const std::size_t> sample_counts,
 }
 
 std::optional<Interval> bootstrap_interval(double estimate, std::vector<double> values,
-                                           std::size_t processes) {
+                                           std::size_t processes, Range range) {
   if (processes < kFewestProcesses || values.empty() || !std::isfinite(estimate))
     return std::nullopt;
   const std::size_t all = values.size();
@@ -173,7 +186,7 @@ std::optional<Interval> bootstrap_interval(double estimate, std::vector<double> 
   const double widen = boost::math::quantile(student, 0.975) / 1.959963985 * std::sqrt(n / (n - 1));
   const double lo = std::min(quantile_sorted(values, 0.025), estimate);
   const double hi = std::max(quantile_sorted(values, 0.975), estimate);
-  return Interval{estimate - widen * (estimate - lo), estimate + widen * (hi - estimate)};
+  return Interval{widened(estimate, lo, widen, range), widened(estimate, hi, widen, range)};
 }
 
 std::vector<Number> pooled_quantiles(const Groups& groups, std::span<const double> qs,
@@ -203,9 +216,7 @@ std::vector<Number> pooled_quantiles(const Groups& groups, std::span<const doubl
     number.samples = count;
     number.processes = static_cast<std::int64_t>(kept.size());
     if (with_interval) {
-      set_interval(number, resampled[i], kept.size());
-      // No quantile of nonnegative samples lies below zero, whatever the widening says.
-      if (number.lo && ranked.sorted.front() >= 0) number.lo = std::max(0.0, *number.lo);
+      set_interval(number, resampled[i], kept.size(), range_of(ranked.sorted.front()));
     }
     numbers.push_back(std::move(number));
   }
@@ -216,9 +227,10 @@ Number pooled_mean(const Groups& groups, const std::string& unit, std::uint64_t 
                    bool intervals) {
   const auto kept = not_empty(groups);
   if (kept.empty()) return Number::none(unit, "not enough data: no samples");
-  double sum = 0;
+  double sum = 0, least = kept.front()->front();
   std::vector<std::size_t> sizes;
   for (const auto* group : kept) {
+    least = std::min(least, *std::min_element(group->begin(), group->end()));
     sum = std::accumulate(group->begin(), group->end(), sum);
     sizes.push_back(group->size());
   }
@@ -236,7 +248,7 @@ Number pooled_mean(const Groups& groups, const std::string& unit, std::uint64_t 
     }
     return total / static_cast<double>(size);
   };
-  set_interval(number, bootstrap(sizes, statistic, seed), kept.size());
+  set_interval(number, bootstrap(sizes, statistic, seed), kept.size(), range_of(least));
   return number;
 }
 
@@ -262,8 +274,7 @@ Number median_over_processes(const std::vector<double>& values, const std::strin
     for (const std::uint32_t p : drawn.process) picked.push_back(values[p]);
     return quantile(std::move(picked), 0.5);
   };
-  set_interval(number, bootstrap(sizes, statistic, seed), values.size());
-  if (number.lo && sorted.front() >= 0) number.lo = std::max(0.0, *number.lo);
+  set_interval(number, bootstrap(sizes, statistic, seed), values.size(), range_of(sorted.front()));
   return number;
 }
 

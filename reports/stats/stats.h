@@ -65,12 +65,18 @@ std::vector<double> bootstrap(std::span<const std::size_t> sample_counts,
                               const std::function<double(const Resample&)>& statistic,
                               std::uint64_t seed, int resamples = kResamples);
 
+/// What values a statistic can take, hence the scale on which its interval is widened.
+enum class Range : std::uint8_t {
+  kSigned,      ///< Differences and savings: widened on the linear scale.
+  kNonnegative  ///< Times, rates, ratios, counts: widened on the log scale, so never below zero.
+};
+
 /// 95 % interval from bootstrap values around `estimate`. Few processes make percentile intervals
 /// too narrow, so both arms of it are widened by t(0.975, processes - 1) / 1.96 *
 /// sqrt(processes / (processes - 1)), which gives Student's interval in the normal case. Empty for
 /// fewer than three processes or when more than 2.5 % of the values are not finite.
 std::optional<Interval> bootstrap_interval(double estimate, std::vector<double> values,
-                                           std::size_t processes);
+                                           std::size_t processes, Range range);
 
 /// Pooled quantiles with bootstrap intervals (processes, then moving blocks of sqrt(n) neighbours
 /// inside each, so each inner vector is in order of time), in the order of `qs`. A quantile under

@@ -38,7 +38,7 @@ ArmFacts good(const char* arm = "fused:dynamic") {
   facts.break_even_lost = figure(2000, 1800, 2200, "requests");
   facts.break_even_kept = figure(100, 80, 120, "requests");
   facts.fallback_share = figure(0, 0, 0, "share");
-  facts.payback_days = Number::given(30, "days");
+  facts.payback_days = figure(30, 25, 40, "days");
   return facts;
 }
 
@@ -126,6 +126,60 @@ std::vector<Row> rows() {
          s.arm.never_kept = true;
        },
        kEager, "speedup_below_minimum"},
+      {"SlowerOnAverageButTheIntervalStraddles",
+       [](S s) { s.arm.speedup = figure(0.9, 0.05, 1.68, "ratio"); }, kUnsure, "speedup_uncertain"},
+      {"SlowerButUnstable",
+       [](S s) {
+         s.arm.speedup = figure(0.8, 0.7, 0.9, "ratio");
+         s.arm.instability = "drift";
+       },
+       kUnsure, "speedup_below_minimum"},
+      {"SlowerButTooFewProcesses",
+       [](S s) {
+         s.arm.speedup = figure(0.8, 0.7, 0.9, "ratio");
+         s.arm.processes = 4;
+       },
+       kUnsure, "not_enough_processes"},
+      {"TailOverTargetButGeneratorVoid",
+       [](S s) {
+         s.arm.p99_ms = figure(60, 55, 65, "ms");
+         s.arm.generator_problem = "late";
+       },
+       kUnsure, "p99_over_slo"},
+      {"TailOverTargetItsIntervalHoldsIt", [](S s) { s.arm.p99_ms = figure(60, 45, 75, "ms"); },
+       kUnsure, "p99_slo_uncertain"},
+      {"BreakEvenTooLateItsIntervalHoldsTheLimit",
+       [](S s) {
+         s.conditions.requests_per_life = 19000;
+         s.arm.break_even_lost = s.arm.break_even_kept = figure(20000, 10, 30000, "requests");
+       },
+       kUnsure, "break_even_uncertain"},
+      {"NeverOnAverageButSomeResamplesPay",
+       [](S s) {
+         s.arm.break_even_lost = Number::none("requests", "never");
+         s.arm.break_even_lost.lo = 500;
+         s.arm.break_even_kept = s.arm.break_even_lost;
+         s.arm.never_lost = s.arm.never_kept = true;
+       },
+       kUnsure, "break_even_uncertain"},
+      {"ColdStartLongItsIntervalHoldsTheLimit",
+       [](S s) {
+         s.policy.max_cold_start_ms = 1450;
+         s.arm.warm_start_ms = figure(1500, 1400, 1600, "ms");
+       },
+       kUnsure, "cold_start_uncertain"},
+      {"PaybackLongItsIntervalHoldsTheLimit",
+       [](S s) {
+         s.policy.max_payback_days = 29;
+         s.arm.payback_days = figure(30, 20, 40, "days");
+       },
+       kUnsure, "payback_uncertain"},
+      {"NoEngineeringCostNothingToPayBack",
+       [](S s) {
+         s.policy.max_payback_days = 10;
+         s.arm.payback_days = Number::none("days", "n/a");
+       },
+       kEnable, "pays_back"},
       {"SpeedupIntervalReachesBelow", [](S s) { s.arm.speedup = figure(1.2, 1.04, 1.4, "ratio"); },
        kUnsure, "speedup_uncertain"},
       {"SpeedupIntervalAtMinimum", [](S s) { s.arm.speedup = figure(1.2, 1.05, 1.4, "ratio"); },
@@ -222,6 +276,7 @@ std::vector<Row> rows() {
        [](S s) {
          s.policy.max_payback_days = 31;
          s.arm.payback_days = Number::none("days", "never");
+         s.arm.payback_never = true;
        },
        kEager, "payback_too_long"},
       {"QuickNeverEnables",

@@ -78,7 +78,8 @@ TEST(Bootstrap, QuantileIntervalMatchesTheGenericBootstrap) {
           return quantile(std::move(pool), qs[q]);
         },
         1);
-    const auto slow = bootstrap_interval(*fast[static_cast<std::size_t>(q)].value, values, 5);
+    const auto slow = bootstrap_interval(*fast[static_cast<std::size_t>(q)].value, values, 5,
+                                         Range::kNonnegative);
     EXPECT_NEAR(*fast[static_cast<std::size_t>(q)].lo, slow->lo, 0.12);
     EXPECT_NEAR(*fast[static_cast<std::size_t>(q)].hi, slow->hi, 0.12);
   }
@@ -87,8 +88,32 @@ TEST(Bootstrap, QuantileIntervalMatchesTheGenericBootstrap) {
 TEST(Bootstrap, NonFiniteStatisticsGiveNoInterval) {
   std::vector<double> values(1000, 1.0);
   for (int i = 0; i < 100; ++i) values[static_cast<std::size_t>(i)] = std::nan("");
-  EXPECT_FALSE(bootstrap_interval(1.0, values, 5));
-  EXPECT_FALSE(bootstrap_interval(std::nan(""), std::vector<double>(1000, 1.0), 5));
+  EXPECT_FALSE(bootstrap_interval(1.0, values, 5, Range::kSigned));
+  EXPECT_FALSE(bootstrap_interval(std::nan(""), std::vector<double>(1000, 1.0), 5, Range::kSigned));
+}
+
+TEST(Bootstrap, TimesNeverReachBelowZeroAndSavingsMay) {
+  // One process of three is far slower: on a linear scale the widening passes zero.
+  const Groups groups = {std::vector<double>(200, 1.0), std::vector<double>(200, 1.1),
+                         std::vector<double>(200, 30.0)};
+  const double qs[] = {0.5, 0.9};
+  std::vector<Number> numbers = pooled_quantiles(groups, qs, "ms", 1);
+  numbers.push_back(pooled_mean(groups, "ms", 1));
+  numbers.push_back(median_over_processes({1, 1.1, 30}, "ms", 1));
+  for (const Number& number : numbers) {
+    EXPECT_GT(*number.lo, 0);
+    EXPECT_LE(*number.lo, *number.value);
+    EXPECT_GE(*number.hi, *number.value);
+  }
+  const std::vector<double> values = {1, 1, 1, 5, 9, 9, 9};
+  EXPECT_LT(bootstrap_interval(5, values, 3, Range::kSigned)->lo, 0);
+  // Student's widening for three processes: (t 4.3027 / 1.96) * sqrt(3 / 2), as an exponent.
+  const Interval log_scale = *bootstrap_interval(5, values, 3, Range::kNonnegative);
+  const double widen = 4.302652730 / 1.959963985 * std::sqrt(1.5);
+  EXPECT_NEAR(log_scale.lo, 5 * std::pow(1.0 / 5, widen), 1e-6);
+  EXPECT_NEAR(log_scale.hi, 5 * std::pow(9.0 / 5, widen), 1e-6);
+  EXPECT_EQ(bootstrap_interval(5, {0, 0, 5, 5, 9}, 3, Range::kNonnegative)->lo, 0);
+  EXPECT_EQ(bootstrap_interval(0, {0, 0, 0, 0}, 3, Range::kNonnegative)->hi, 0);
 }
 
 TEST(Bootstrap, EmptyInputsSayWhy) {
