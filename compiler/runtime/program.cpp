@@ -58,6 +58,7 @@ struct Program::Instance {
     std::vector<const void*> in;
     std::vector<void*> out;
     std::vector<std::int64_t> sizes;
+    std::vector<HostTensor> fresh;  ///< Type and layout of each output; no memory.
     std::int64_t extent = 0;
     std::int64_t grain = 1;
     std::int64_t scratch_bytes = 0;
@@ -165,6 +166,13 @@ Result<std::unique_ptr<Program::Instance>> Program::make_instance(
     launch.in.resize(step.launch.inputs.size());
     launch.out.resize(step.launch.outputs.size());
     for (const Sym size : step.launch.sizes) launch.sizes.push_back(evaluate(size));
+    for (const ValueId output : step.launch.outputs) {
+      const TensorType& type = graph_.type(output);
+      HostTensor& layout = launch.fresh.emplace_back();
+      layout.dtype = type.dtype;
+      for (const Sym size : type.sizes) layout.sizes.push_back(evaluate(size));
+      layout.strides = contiguous_strides(layout.sizes);
+    }
     launch.extent = evaluate(step.launch.parallel_extent);
     launch.scratch_bytes = evaluate(step.launch.scratch_bytes);
     const std::int64_t work = std::max<std::int64_t>(1, evaluate(step.launch.work_per_iteration));
@@ -253,11 +261,9 @@ std::int32_t Program::launch(Instance& instance, std::size_t index, RunCounters&
     const ValueId output = step.launch.outputs[i];
     HostTensor& value = instance.values[slot(output)];
     if (instance.plan.offset[slot(output)] == MemoryPlan::kNotInArena) {
-      std::vector<std::int64_t> sizes;
-      for (const Sym size : graph_.type(output).sizes) {
-        sizes.push_back(graph_.syms.evaluate(size, instance.symbol_values));
-      }
-      value = HostTensor::empty(graph_.type(output).dtype, std::move(sizes));
+      value = launch.fresh[i];
+      value.storage = aligned_bytes(value.byte_count());
+      value.data = value.storage.get();
     }
     launch.out[i] = value.data;
   }
