@@ -45,12 +45,15 @@ KernelCache::~KernelCache() = default;
 Hash128 KernelCache::key(std::string_view source, const std::string& entry) const {
   // Lengths keep the parts apart: no two different sets of parts make the same text.
   std::string text;
-  for (const std::string_view part :
-       {source, std::string_view(entry), std::string_view(driver_.identity()),
-        std::string_view(driver_.flags()), std::string_view(target_.to_string())}) {
+  const auto add = [&](std::string_view part) {
     text += std::to_string(part.size()) + ':';
     text += part;
-  }
+  };
+  add(source);
+  add(entry);
+  add(driver_.identity());
+  add(driver_.flags());
+  add(target_.to_string());
   return hash_bytes(text);
 }
 

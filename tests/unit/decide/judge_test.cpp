@@ -239,8 +239,12 @@ std::vector<Row> rows() {
        kEnable, "pays_back"},
       {"NeverLostButKeptPays", [](S s) { s.arm.never_lost = true; }, kLimits,
        "break_even_needs_kept_cache", true},
-      {"NeverBoth", [](S s) { s.arm.never_lost = s.arm.never_kept = true; }, kEager,
-       "break_even_never"},
+      {"NeverBoth",
+       [](S s) {
+         s.arm.never_lost = s.arm.never_kept = true;
+         s.arm.break_even_lost = s.arm.break_even_kept = Number::none("requests", "never");
+       },
+       kEager, "break_even_never"},
       {"BreakEvenUncertain",
        [](S s) {
          s.arm.break_even_lost = figure(2000, 1800, 6e5, "requests");
