@@ -38,7 +38,7 @@ std::string sizes_text(std::span<const HostTensor> inputs) {
 
 struct CompiledModel::State {
   struct Entry {
-    std::vector<Guard> guards;
+    Guards guards;
     std::shared_ptr<Program> program;
   };
 
@@ -66,8 +66,14 @@ struct CompiledModel::State {
 
   std::shared_ptr<Program> find(std::span<const HostTensor> inputs) {
     const std::lock_guard lock(mutex);
+    // The next request is most likely like the last one.
+    if (last_hit < entries.size() && entries[last_hit].guards.hold(inputs)) {
+      return entries[last_hit].program;
+    }
     for (std::size_t i = entries.size(); i-- > 0;) {
-      if (first_failure(entries[i].guards, inputs) == nullptr) return entries[i].program;
+      if (!entries[i].guards.hold(inputs)) continue;
+      last_hit = i;
+      return entries[i].program;
     }
     return nullptr;
   }
@@ -79,8 +85,8 @@ struct CompiledModel::State {
                                          std::vector<std::int64_t> symbol_values,
                                          CompileEvent& event);
   Program& eager_program();
-  Result<RunResult> run_eagerly(std::span<const HostTensor> inputs, const std::string& what,
-                                const std::string& reason);
+  Result<bool> run_eagerly(std::span<const HostTensor> inputs, const std::string& reason,
+                           RunResult& result);
   void count_fallback(const std::string& what, const std::string& reason, bool whole_request);
 
   Graph graph;
@@ -95,6 +101,7 @@ struct CompiledModel::State {
   std::mutex compile_mutex;  ///< One compile at a time: who waits finds the program there.
   std::mutex mutex;          ///< Of everything below.
   std::vector<Entry> entries;
+  std::size_t last_hit = 0;
   std::shared_ptr<Program> eager;
   std::map<std::string, Refusal> failed;  ///< By shape: not tried again.
   std::map<std::pair<std::string, std::string>, Fallback> fallbacks;
@@ -111,31 +118,31 @@ CompiledModel::CompiledModel(Graph graph, WeightMap weights, CompileOptions opti
 CompiledModel::~CompiledModel() = default;
 
 Result<CompiledModel::RunResult> CompiledModel::run(std::span<const HostTensor> inputs) {
+  RunResult result;
+  const auto done = run(inputs, result);
+  if (!done.ok()) return done.refusal();
+  return result;
+}
+
+Result<bool> CompiledModel::run(std::span<const HostTensor> inputs, RunResult& result) {
   State& state = *state_;
   if (inputs.size() != state.graph.inputs().size()) {
     return Refusal{"wrong_input_count", "the model takes " +
                                             std::to_string(state.graph.inputs().size()) +
                                             " inputs, got " + std::to_string(inputs.size())};
   }
-  RunResult result;
+  result.compiles.clear();
+  result.eager = false;
   std::shared_ptr<Program> program = state.find(inputs);
   if (program == nullptr) {
     auto compiled = state.compile(inputs, result.compiles);
-    if (!compiled.ok()) {
-      auto eager = state.run_eagerly(inputs, sizes_text(inputs), compiled.refusal().reason);
-      if (!eager.ok()) return eager.refusal();
-      eager.value().compiles = std::move(result.compiles);
-      return eager;
-    }
+    if (!compiled.ok()) return state.run_eagerly(inputs, compiled.refusal().reason, result);
     program = std::move(compiled).value();
   }
-  auto outputs = program->run(inputs, state.run_counters);
-  if (!outputs.ok()) {
-    return state.run_eagerly(inputs, sizes_text(inputs),
-                             "the compiled program refused: " + outputs.refusal().reason);
-  }
-  result.outputs = std::move(outputs).value();
-  return result;
+  const auto done = program->run(inputs, result.outputs, state.run_counters);
+  if (done.ok()) return true;
+  return state.run_eagerly(inputs, "the compiled program refused: " + done.refusal().reason,
+                           result);
 }
 
 Result<std::shared_ptr<Program>> CompiledModel::State::compile(
@@ -151,11 +158,12 @@ Result<std::shared_ptr<Program>> CompiledModel::State::compile(
     const std::lock_guard lock(mutex);
     if (const auto known = failed.find(event.shape); known != failed.end()) return known->second;
     if (!entries.empty()) {
-      const Guard* guard = first_failure(entries.back().guards, inputs);
-      BE_CHECK(guard != nullptr, "a program that fits was not found");
+      const Guards& guards = entries.back().guards;
+      const auto failed_guard = guards.first_failure(inputs);
+      BE_CHECK(failed_guard.has_value(), "a program that fits was not found");
       event.trigger = CompileTrigger::kRecompile;
-      event.failed_guard = describe_failure(graph, *guard, inputs);
-      event.origin = guard->origin;
+      event.failed_guard = describe_failure(graph, guards.checks[*failed_guard], inputs);
+      event.origin = guards.origins[*failed_guard];
       ++guard_failures;
     }
     if (static_cast<int>(entries.size()) >= options.recompile_limit) {
@@ -200,7 +208,7 @@ Result<std::shared_ptr<Program>> CompiledModel::State::build(
   auto program = std::make_shared<Program>(std::move(lowered.graph), std::move(lowered.steps),
                                            weights, backend, parallel);
   Entry entry{make_guards(graph, options.policy, symbol_values), program};
-  BE_CHECK(first_failure(entry.guards, inputs) == nullptr, "a new program refuses its own request");
+  BE_CHECK(entry.guards.hold(inputs), "a new program refuses its own request");
   const std::lock_guard lock(mutex);
   entries.push_back(std::move(entry));
   event.duration = now_ns() - event.started_at;
@@ -218,8 +226,8 @@ Program& CompiledModel::State::eager_program() {
   return *eager;
 }
 
-Result<CompiledModel::RunResult> CompiledModel::State::run_eagerly(
-    std::span<const HostTensor> inputs, const std::string& what, const std::string& reason) {
+Result<bool> CompiledModel::State::run_eagerly(std::span<const HostTensor> inputs,
+                                               const std::string& reason, RunResult& result) {
   // Ranks and dtypes are no matter of range: eager itself would refuse them or mean another model.
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const TensorType& type = graph.type(graph.inputs()[i]);
@@ -229,15 +237,13 @@ Result<CompiledModel::RunResult> CompiledModel::State::run_eagerly(
                                         sizes_text(inputs.subspan(i, 1))};
     }
   }
-  auto outputs = eager_program().run(inputs, run_counters);
-  if (!outputs.ok()) return outputs.refusal();
-  count_fallback(what, reason, true);
+  auto done = eager_program().run(inputs, result.outputs, run_counters);
+  if (!done.ok()) return done;
+  result.eager = true;
+  count_fallback(sizes_text(inputs), reason, true);
   const std::lock_guard lock(mutex);
   ++eager_requests;
-  RunResult result;
-  result.outputs = std::move(outputs).value();
-  result.eager = true;
-  return result;
+  return true;
 }
 
 void CompiledModel::State::count_fallback(const std::string& what, const std::string& reason,

@@ -60,6 +60,8 @@ class CompiledModel {
   };
   /// Runs one request. Refuses only what eager refuses too (wrong rank, dtype, missing input).
   Result<RunResult> run(std::span<const HostTensor> inputs);
+  /// The same into `result`, whose memory serves again; `inputs` must not lie in it.
+  Result<bool> run(std::span<const HostTensor> inputs, RunResult& result);
 
   RuntimeCounters counters() const;
   std::vector<Fallback> fallbacks() const;

@@ -56,8 +56,9 @@ std::string print_schedules(Graph graph, const FusionPlan& plan) {
 std::string print_guards(const Graph& graph, ShapePolicy policy,
                          std::span<const std::int64_t> symbol_values) {
   std::string text;
-  for (const Guard& guard : make_guards(graph, policy, symbol_values)) {
-    text += to_string(graph, guard) + "    # " + guard.origin + '\n';
+  const Guards guards = make_guards(graph, policy, symbol_values);
+  for (std::size_t i = 0; i < guards.checks.size(); ++i) {
+    text += to_string(graph, guards.checks[i]) + "    # " + guards.origins[i] + '\n';
   }
   return text;
 }

@@ -17,8 +17,9 @@ class ExternOp {
   /// `operands` in the order of operands_of(node); `symbol_values` as in bind_symbols. Fills
   /// `outputs` (one per node output) with tensors that own their storage or alias an operand's.
   /// Returns a refusal when the library throws.
-  virtual Result<std::vector<HostTensor>> run(std::span<const HostTensor> operands,
-                                              std::span<const std::int64_t> symbol_values) = 0;
+  virtual Result<bool> run(std::span<const HostTensor* const> operands,
+                           std::span<const std::int64_t> symbol_values,
+                           std::span<HostTensor* const> outputs) = 0;
 };
 
 /// The library behind kExtern ops and unknown ones: ATen's dispatcher, or the reference interpreter

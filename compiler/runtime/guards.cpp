@@ -35,13 +35,14 @@ class DimGuards {
             std::set<int> live)
       : graph_(graph), policy_(policy), symbol_values_(symbol_values), live_(std::move(live)) {}
 
-  void add(int input, int dim, Sym size, std::vector<Guard>& guards) {
-    Guard guard{.input = input, .dim = dim};
+  void add(int input, int dim, Sym size, Guards& guards) {
+    Guard guard;
+    guard.input = input;
+    guard.dim = static_cast<std::int16_t>(dim);
     if (const auto fixed = graph_.syms.as_constant(size)) {
       guard.kind = GuardKind::kSize;
       guard.lo = *fixed;
-      guard.origin = "import: the model was exported with this size fixed";
-      guards.push_back(guard);
+      guards.add(guard, "import: the model was exported with this size fixed");
       return;
     }
     const auto index = graph_.syms.symbol_index(size);
@@ -49,10 +50,10 @@ class DimGuards {
       if (!depends_on_live(size)) return;
       guard.kind = GuardKind::kSize;
       guard.lo = graph_.syms.evaluate(size, symbol_values_);
-      guard.origin = policy_ == ShapePolicy::kStatic
-                         ? "specialize (policy static): " + graph_.syms.to_string(size)
-                         : "bind: a derived size is checked against " + graph_.syms.to_string(size);
-      guards.push_back(guard);
+      const bool is_static = policy_ == ShapePolicy::kStatic;
+      guards.add(guard, (is_static ? "specialize (policy static): "
+                                   : "bind: a derived size is checked against ") +
+                            graph_.syms.to_string(size));
       return;
     }
     add_symbol(*index, guard, guards);
@@ -66,23 +67,21 @@ class DimGuards {
     return false;
   }
 
-  void add_symbol(int symbol, Guard guard, std::vector<Guard>& guards) {
+  void add_symbol(int symbol, Guard guard, Guards& guards) {
     if (!live_.contains(symbol)) return;
     const auto& declared = graph_.syms.symbols()[static_cast<std::size_t>(symbol)];
     const auto [at, is_new] = first_dim_.try_emplace(symbol, guard.input, guard.dim);
     if (!is_new) {
       guard.kind = GuardKind::kSameSize;
       guard.other_input = at->second.first;
-      guard.other_dim = at->second.second;
-      guard.origin = "import: both sizes are " + declared.name;
-      guards.push_back(guard);
+      guard.other_dim = static_cast<std::int16_t>(at->second.second);
+      guards.add(guard, "import: both sizes are " + declared.name);
       return;
     }
     guard.kind = GuardKind::kSizeRange;
     guard.lo = declared.range.lo;
     guard.hi = declared.range.hi;
-    guard.origin = "import: range of " + declared.name;
-    guards.push_back(guard);
+    guards.add(guard, "import: range of " + declared.name);
   }
 
   const Graph& graph_;
@@ -116,21 +115,25 @@ std::string upper_bound(std::int64_t hi) {
 
 }  // namespace
 
-std::vector<Guard> make_guards(const Graph& graph, ShapePolicy policy,
-                               std::span<const std::int64_t> symbol_values) {
+void Guards::add(const Guard& guard, std::string origin) {
+  checks.push_back(guard);
+  origins.push_back(std::move(origin));
+}
+
+Guards make_guards(const Graph& graph, ShapePolicy policy,
+                   std::span<const std::int64_t> symbol_values) {
   const std::vector<int> uses = count_uses(graph);
-  std::vector<Guard> guards;
+  Guards guards;
   // Ranks of every input come first, so that no later guard reads a dim that is not there.
   for (std::size_t i = 0; i < graph.inputs().size(); ++i) {
     const TensorType& type = graph.type(graph.inputs()[i]);
-    guards.push_back({.kind = GuardKind::kRank,
-                      .input = static_cast<int>(i),
-                      .lo = static_cast<std::int64_t>(type.sizes.size()),
-                      .origin = "import: rank of the exported input"});
-    guards.push_back({.kind = GuardKind::kDType,
-                      .input = static_cast<int>(i),
-                      .dtype = type.dtype,
-                      .origin = "import: dtype of the exported input"});
+    guards.add({.kind = GuardKind::kRank,
+                .input = static_cast<std::int32_t>(i),
+                .lo = static_cast<std::int64_t>(type.sizes.size())},
+               "import: rank of the exported input");
+    guards.add(
+        {.kind = GuardKind::kDType, .dtype = type.dtype, .input = static_cast<std::int32_t>(i)},
+        "import: dtype of the exported input");
   }
   DimGuards dims(graph, policy, symbol_values, live_symbols(graph, uses));
   for (std::size_t i = 0; i < graph.inputs().size(); ++i) {
@@ -144,11 +147,11 @@ std::vector<Guard> make_guards(const Graph& graph, ShapePolicy policy,
   return guards;
 }
 
-const Guard* first_failure(std::span<const Guard> guards, std::span<const HostTensor> inputs) {
-  for (const Guard& guard : guards) {
-    if (!holds(guard, inputs)) return &guard;
+std::optional<std::size_t> Guards::first_failure(std::span<const HostTensor> inputs) const {
+  for (std::size_t i = 0; i < checks.size(); ++i) {
+    if (!holds(checks[i], inputs)) return i;
   }
-  return nullptr;
+  return std::nullopt;
 }
 
 std::string to_string(const Graph& graph, const Guard& guard) {

@@ -19,27 +19,33 @@ enum class GuardKind : std::uint8_t {
   kSameSize,   ///< input.size[dim] == other_input.size[other_dim]
 };
 
-/// One condition under which a program may serve a request. A program's guards are a flat array.
+/// One condition under which a program may serve a request.
 struct Guard {
   GuardKind kind = GuardKind::kRank;
-  int input = 0;
-  int dim = 0;
+  DType dtype = DType::kF32;
+  std::int16_t dim = 0;
+  std::int16_t other_dim = 0;
+  std::int32_t input = 0;
+  std::int32_t other_input = 0;
   std::int64_t lo = 0;
   std::int64_t hi = 0;
-  int other_input = 0;
-  int other_dim = 0;
-  DType dtype = DType::kF32;
-  std::string origin;  ///< Who wanted it and why: "specialize (policy static): length = 13".
+};
+
+/// A program's guards: a flat array, and beside it who wanted each and why.
+struct Guards {
+  std::vector<Guard> checks;
+  std::vector<std::string> origins;  ///< "specialize (policy static): length = 13".
+
+  void add(const Guard& guard, std::string origin);
+  /// Index of the first guard that `inputs` break. `inputs` has the graph's input count.
+  std::optional<std::size_t> first_failure(std::span<const HostTensor> inputs) const;
+  bool hold(std::span<const HostTensor> inputs) const { return !first_failure(inputs); }
 };
 
 /// The guards of a program made from `graph` (as imported) under `policy` for `symbol_values`.
 /// Sizes of inputs that nothing reads are not guarded: they cannot change the program.
-std::vector<Guard> make_guards(const Graph& graph, ShapePolicy policy,
-                               std::span<const std::int64_t> symbol_values);
-
-/// The first guard that `inputs` break; nullptr when all hold. `inputs` has the graph's input
-/// count.
-const Guard* first_failure(std::span<const Guard> guards, std::span<const HostTensor> inputs);
+Guards make_guards(const Graph& graph, ShapePolicy policy,
+                   std::span<const std::int64_t> symbol_values);
 
 /// "input_ids.size[1] == 13".
 std::string to_string(const Graph& graph, const Guard& guard);

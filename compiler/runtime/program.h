@@ -18,6 +18,8 @@
 
 namespace breakeven {
 
+class ProgramInstance;
+
 /// One unit of a program, in running order.
 struct Step {
   GroupKind kind = GroupKind::kExtern;
@@ -44,8 +46,10 @@ class Program {
           ParallelFor& parallel);
   ~Program();
 
-  /// Runs one request whose inputs fit the graph. Refuses what a library call refuses.
-  Result<std::vector<HostTensor>> run(std::span<const HostTensor> inputs, RunCounters& counters);
+  /// Runs one request whose inputs fit the graph; what `outputs` held before goes first, so that
+  /// its memory can serve again (`inputs` must lie elsewhere). Refuses what a library call refuses.
+  Result<bool> run(std::span<const HostTensor> inputs, std::vector<HostTensor>& outputs,
+                   RunCounters& counters);
 
   const Graph& graph() const { return graph_; }
   int kernel_count() const;
@@ -54,14 +58,9 @@ class Program {
   std::int64_t arena_bytes(std::span<const std::int64_t> symbol_values) const;
 
  private:
-  struct Instance;
-  Result<std::unique_ptr<Instance>> make_instance(std::vector<std::int64_t> symbol_values) const;
-  std::vector<std::int64_t> symbol_values(std::span<const HostTensor> inputs) const;
-  Result<std::vector<HostTensor>> run_instance(Instance& instance,
-                                               std::span<const HostTensor> inputs,
-                                               RunCounters& counters) const;
-  /// Launches a kernel step; returns its KernelStatus.
-  std::int32_t launch(Instance& instance, std::size_t step, RunCounters& counters) const;
+  /// The idle instance for the sizes of `inputs`; null when there is none.
+  std::unique_ptr<ProgramInstance> take_idle(std::span<const HostTensor> inputs);
+  std::int64_t symbol_value(std::size_t symbol, std::span<const HostTensor> inputs) const;
 
   Graph graph_;
   std::vector<Step> steps_;
@@ -71,7 +70,7 @@ class Program {
   ExternBackend& backend_;
   ParallelFor& parallel_;
   std::mutex mutex_;
-  std::vector<std::unique_ptr<Instance>> idle_;  ///< Most recently used last.
+  std::vector<std::unique_ptr<ProgramInstance>> idle_;  ///< Most recently used last.
 };
 
 }  // namespace breakeven

@@ -13,18 +13,19 @@ class ReferenceOp final : public ExternOp {
     for (const ValueId output : node.outputs) output_types_.push_back(graph.type(output));
   }
 
-  Result<std::vector<HostTensor>> run(std::span<const HostTensor> operands,
-                                      std::span<const std::int64_t> symbol_values) override {
+  Result<bool> run(std::span<const HostTensor* const> operands,
+                   std::span<const std::int64_t> symbol_values,
+                   std::span<HostTensor* const> outputs) override {
     Graph call("call");
     std::vector<ValueId> inputs;
     std::vector<HostTensor> values;
     for (std::size_t i = 0; i < operands.size(); ++i) {
-      TensorType type{operands[i].dtype, {}};
-      for (const std::int64_t size : operands[i].sizes) {
+      TensorType type{operands[i]->dtype, {}};
+      for (const std::int64_t size : operands[i]->sizes) {
         type.sizes.push_back(call.syms.constant(size));
       }
       inputs.push_back(call.add_input("x" + std::to_string(i), std::move(type)));
-      values.push_back(operands[i]);
+      values.push_back(*operands[i]);
     }
     std::vector<TensorType> types;
     for (const TensorType& recorded : output_types_) {
@@ -38,7 +39,10 @@ class ReferenceOp final : public ExternOp {
       args.push_back({arg.name, rebind(arg.value, call, inputs, next, symbol_values)});
     }
     call.set_outputs(call.add_op(node_.op, std::move(args), std::move(types)));
-    return interpret_reference(call, {}, values);
+    auto results = interpret_reference(call, {}, values);
+    if (!results.ok()) return results.refusal();
+    for (std::size_t i = 0; i < outputs.size(); ++i) *outputs[i] = std::move(results.value()[i]);
+    return true;
   }
 
  private:

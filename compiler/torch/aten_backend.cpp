@@ -19,26 +19,22 @@ class AtenExternOp final : public ExternOp {
   explicit AtenExternOp(AtenOp op, std::size_t operands)
       : op_(std::move(op)), operands_(operands) {}
 
-  Result<std::vector<HostTensor>> run(std::span<const HostTensor> operands,
-                                      std::span<const std::int64_t> symbol_values) override {
+  Result<bool> run(std::span<const HostTensor* const> operands,
+                   std::span<const std::int64_t> symbol_values,
+                   std::span<HostTensor* const> outputs) override {
     const c10::InferenceMode inference;
     try {
-      for (std::size_t i = 0; i < operands_.size(); ++i) refresh(operands_[i], operands[i]);
+      for (std::size_t i = 0; i < operands_.size(); ++i) refresh(operands_[i], *operands[i]);
       op_.call(stack_, symbol_values, [this](int index) -> const at::Tensor& {
         return operands_[static_cast<std::size_t>(index)].tensor;
       });
-      const auto taken = op_.take_outputs(stack_, produced_);
-      if (!taken.ok()) return taken.refusal();
-      std::vector<HostTensor> outputs;
-      outputs.reserve(produced_.size());
-      for (at::Tensor& tensor : produced_) {
-        auto output = to_host_tensor(tensor);
-        if (!output.ok()) return output.refusal();
-        keep_alive(output.value(), tensor, operands);
-        outputs.push_back(std::move(output).value());
+      Result<bool> done = op_.take_outputs(stack_, produced_);
+      for (std::size_t i = 0; done.ok() && i < produced_.size(); ++i) {
+        done = fill_host_tensor(produced_[i], *outputs[i]);
+        if (done.ok()) keep_alive(*outputs[i], produced_[i], operands);
       }
       produced_.clear();
-      return outputs;
+      return done;
     } catch (const std::exception& error) {
       stack_.clear();
       produced_.clear();
@@ -62,10 +58,10 @@ class AtenExternOp final : public ExternOp {
 
   /// An output that is a view of an operand owns the operand's storage instead of the borrowed one.
   void keep_alive(HostTensor& output, const at::Tensor& tensor,
-                  std::span<const HostTensor> operands) const {
+                  std::span<const HostTensor* const> operands) const {
     for (std::size_t i = 0; i < operands_.size(); ++i) {
       if (tensor.is_alias_of(operands_[i].tensor)) {
-        output.storage = operands[i].storage;
+        output.storage = operands[i]->storage;
         return;
       }
     }

@@ -76,7 +76,7 @@ at::Tensor share_tensor(const HostTensor& tensor) {
       .make_tensor();
 }
 
-Result<HostTensor> to_host_tensor(const at::Tensor& tensor) {
+Result<bool> fill_host_tensor(const at::Tensor& tensor, HostTensor& host) {
   if (!tensor.defined()) return Refusal{"undefined_tensor", "the op returned no tensor"};
   if (!tensor.device().is_cpu() || tensor.layout() != c10::kStrided || tensor.is_conj() ||
       tensor.is_neg()) {
@@ -87,12 +87,18 @@ Result<HostTensor> to_host_tensor(const at::Tensor& tensor) {
     return Refusal{"unsupported_dtype",
                    std::string("the op returned dtype ") + c10::toString(tensor.scalar_type())};
   }
-  HostTensor host;
   host.dtype = *dtype;
   host.sizes.assign(tensor.sizes().begin(), tensor.sizes().end());
   host.strides.assign(tensor.strides().begin(), tensor.strides().end());
   host.data = tensor.data_ptr();
   host.storage = std::make_shared<at::Tensor>(tensor);
+  return true;
+}
+
+Result<HostTensor> to_host_tensor(const at::Tensor& tensor) {
+  HostTensor host;
+  const auto filled = fill_host_tensor(tensor, host);
+  if (!filled.ok()) return filled.refusal();
   return host;
 }
 

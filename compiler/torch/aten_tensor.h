@@ -22,5 +22,7 @@ at::Tensor share_tensor(const HostTensor& tensor);
 /// A HostTensor over the tensor's memory, which it keeps alive. Refuses tensors off the CPU, sparse
 /// ones, lazy conjugates and dtypes that HostTensor lacks.
 Result<HostTensor> to_host_tensor(const at::Tensor& tensor);
+/// The same into `host`, whose vectors serve again.
+Result<bool> fill_host_tensor(const at::Tensor& tensor, HostTensor& host);
 
 }  // namespace breakeven
