@@ -43,6 +43,9 @@ LAYERS = {
     "harness/measure": ["compiler/support", "compiler/ir", "compiler/runtime", "harness/scenario",
                         "harness/traffic", "harness/record", "harness/executors", "harness/probes",
                         "reports/schema", "reports/stats", "reports/model"],
+    "harness/selfbench": ["compiler/support", "compiler/ir", "compiler/runtime", "harness/scenario",
+                          "harness/traffic", "harness/record", "harness/executors", "harness/measure",
+                          "reports/schema", "reports/stats"],
     "harness/cli": None,  # Joins everything.
     "harness/cli/main": None,
 }

@@ -56,6 +56,7 @@ def sync_copy(copy):
     for model in (ROOT / "scenarios/models").glob("*.pt2"):
         link = copy / "scenarios/models" / model.name
         if not link.exists():
+            link.parent.mkdir(parents=True, exist_ok=True)
             link.symlink_to(model)
 
 

@@ -17,7 +17,8 @@ namespace breakeven {
 namespace {
 
 constexpr const char* kExitCodes =
-    "Exit codes: 0 ok; 1 a gate or canary failed; 2 usage or bad input; 3 not enough data for a "
+    "Exit codes: 0 ok; 1 a gate, canary or selfbench failed; 2 usage or bad input; 3 not enough "
+    "data for a "
     "gate;\n4 blocked by wrong results; 5 the machine's fault (full disk, missing library); 130 "
     "interrupted.";
 
@@ -31,6 +32,8 @@ struct Invocation {
   std::string new_name, new_file;
   bool new_schema = false;
   std::string trial_spec, trial_out;
+  SelfbenchArguments selfbench;
+  SelfbenchProbe probe;
 };
 
 using Action = std::function<ExitCode(Terminal&)>;
@@ -52,6 +55,7 @@ class CommandLine {
     add_reading();
     add_explain();
     add_rest();
+    add_selfbench();
   }
 
   CLI::App& app() { return app_; }
@@ -162,6 +166,25 @@ class CommandLine {
     trial->group("");
     trial->add_option("SPEC", in_.trial_spec)->required();
     trial->add_option("OUT", in_.trial_out)->required();
+  }
+
+  void add_selfbench() {
+    CLI::App* selfbench =
+        add("selfbench", "Measure this compiler against its peers and the machine's limits",
+            [this](Terminal& terminal) { return selfbench_command(in_.selfbench, terminal); });
+    selfbench->add_option("--group", in_.selfbench.group, "Figures of scenarios/selfbench (cpu)");
+    selfbench->add_option("--filter", in_.selfbench.filter, "Regular expression on figures");
+    selfbench->add_option("-o,--out", in_.selfbench.out_file,
+                          "File that takes each row when measured; a later call goes on from it");
+    selfbench->add_option("--table", in_.selfbench.table, "Another table of figures");
+    CLI::App* probe =
+        add("__selfbench", "", [this](Terminal&) { return selfbench_probe_command(in_.probe); });
+    probe->group("");
+    probe->add_option("TABLE", in_.probe.table)->required();
+    probe->add_option("FIGURE", in_.probe.figure)->required();
+    probe->add_option("PEER", in_.probe.peer)->required();
+    probe->add_option("FOLDER", in_.probe.folder)->required();
+    probe->add_option("OUT", in_.probe.out_file)->required();
   }
 
   CLI::App app_;

@@ -40,6 +40,17 @@ struct ExplainArguments {
   std::string directory;           ///< Of a finished run, for `decide`.
 };
 
+struct SelfbenchArguments {
+  std::string group = "cpu";
+  std::string filter, out_file;
+  std::string table;  ///< Instead of the group's committed table.
+};
+
+/// What `__selfbench` is told.
+struct SelfbenchProbe {
+  std::string table, figure, peer, folder, out_file;
+};
+
 /// Each returns the exit code and throws UserError.
 ExitCode run_command(const RunArguments& arguments, Terminal& terminal);
 ExitCode report_command(const std::string& directory, Terminal& terminal);
@@ -48,6 +59,9 @@ ExitCode new_command(const std::string& name, const std::string& file, bool sche
                      Terminal& terminal);
 ExitCode explain_command(const ExplainArguments& arguments, Terminal& terminal);
 ExitCode doctor_command(Terminal& terminal);
+ExitCode selfbench_command(const SelfbenchArguments& arguments, Terminal& terminal);
+/// The child process of a selfbench row.
+ExitCode selfbench_probe_command(const SelfbenchProbe& probe);
 /// The child process of a run: reads `spec`, writes the trial to `out_file`.
 ExitCode trial_command(const std::string& spec, const std::string& out_file, Nanos entered_at);
 
