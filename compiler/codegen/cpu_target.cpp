@@ -23,4 +23,10 @@ CpuTarget detect_cpu() {
   return target;
 }
 
+VectorUnit vector_unit(const CpuTarget& target) {
+  if (target.cpu == "x86-64-v4") return {.floats = 16, .registers = 32};
+  if (target.cpu == "x86-64-v3") return {.floats = 8, .registers = 16};
+  return {.floats = 4, .registers = 16, .fused_multiply_add = false};
+}
+
 }  // namespace breakeven

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "compiler/schedule/schedule.h"
 #include "compiler/support/clock.h"
 #include "compiler/support/result.h"
 
@@ -19,6 +20,9 @@ struct CpuTarget {
 
 /// The features of the processor that runs this program.
 CpuTarget detect_cpu();
+
+/// The vector registers that code for `target` may count on.
+VectorUnit vector_unit(const CpuTarget& target);
 
 /// A compiler of kernel text. Safe from several threads.
 class Driver {

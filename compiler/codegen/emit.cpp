@@ -7,8 +7,7 @@
 #include <sstream>
 
 #include "compiler/codegen/c_types.h"
-#include "compiler/codegen/emit_expression.h"
-#include "compiler/codegen/prelude.h"
+#include "compiler/codegen/kernel_text.h"
 #include "compiler/ir/op_table.h"
 
 namespace breakeven {
@@ -52,24 +51,14 @@ Fold fold_of(Combine combine, DType dtype) {
   return {};
 }
 
-class Emitter {
+class RowLoops final : public KernelText {
  public:
-  Emitter(Graph& graph, const Schedule& schedule)
-      : graph_(graph), schedule_(schedule), print_(graph, schedule) {}
+  RowLoops(Graph& graph, const Schedule& schedule) : KernelText(graph, schedule) {}
 
   KernelSource run() {
     passes();
-    KernelSource kernel;
-    const std::string body = body_.str();  // Before the head: it decides which sizes are named.
-    buffers();
-    kernel.text = head() + body + "  *(be_i32*)scratch = bad;\n}\n";
-    kernel.text = prelude_for(kernel.text) + kernel.text;
-    kernel.entry = "be_kernel";
-    kernel.inputs = schedule_.body.inputs;
-    for (const GroupOutput& output : schedule_.body.outputs) kernel.outputs.push_back(output.value);
-    kernel.sizes = print_.sizes();
-    kernel.parallel_extent = schedule_.parallel_extent;
-    kernel.work_per_iteration = schedule_.work_per_iteration;
+    // The buffers last: their size may name one more.
+    KernelSource kernel = kernel_of(buffers());
     kernel.scratch_bytes = graph_.syms.add(
         graph_.syms.constant(kStatusBytes),
         graph_.syms.mul(graph_.syms.constant(static_cast<std::int64_t>(schedule_.buffers.size())),
@@ -78,12 +67,6 @@ class Emitter {
   }
 
  private:
-  const std::vector<Member>& members() const { return schedule_.body.members; }
-  bool in_row(std::size_t m) const {
-    return schedule_.full[m] || members()[m].kind == MemberKind::kReduce;
-  }
-  std::string reg(std::size_t m) const { return std::string(c_type(members()[m].dtype).reg); }
-
   Sym buffer_stride() {
     SymContext& syms = graph_.syms;
     const Sym bytes = syms.mul(schedule_.row_extent, syms.constant(8));
@@ -91,35 +74,15 @@ class Emitter {
                     syms.constant(64));
   }
 
-  void buffers() {
+  std::string buffers() {
+    std::string text;
     for (std::size_t b = 0; b < schedule_.buffers.size(); ++b) {
       const auto m = static_cast<std::size_t>(schedule_.buffers[b]);
-      buffers_ += "  " + reg(m) + "* __restrict b" + number(m) + " = (" + reg(m) +
-                  "*)((char*)scratch + " + number(kStatusBytes) + " + " + number(b) + " * " +
-                  print_.size(buffer_stride()) + ");\n";
+      text += "  " + reg(m) + "* __restrict b" + number(m) + " = (" + reg(m) +
+              "*)((char*)scratch + " + number(kStatusBytes) + " + " + number(b) + " * " +
+              print_.size(buffer_stride()) + ");\n";
     }
-  }
-
-  std::string head() {
-    std::string text =
-        "extern \"C\" void be_kernel(const void* const* in, void* const* out, const be_i64* sym,\n"
-        "                          be_i64 begin, be_i64 end, void* scratch) {\n";
-    const std::vector<ValueId>& inputs = schedule_.body.inputs;
-    for (std::size_t i = 0; i < inputs.size(); ++i) {
-      const std::string memory(c_type(graph_.type(inputs[i]).dtype).memory);
-      text += "  const " + memory + "* __restrict x" + number(i) + " = (const " + memory + "*)in[" +
-              number(i) + "];\n";
-    }
-    for (std::size_t i = 0; i < schedule_.body.outputs.size(); ++i) {
-      const DType dtype = graph_.type(schedule_.body.outputs[i].value).dtype;
-      const std::string memory(c_type(dtype).memory);
-      text += "  " + memory + "* __restrict y" + number(i) + " = (" + memory + "*)out[" +
-              number(i) + "];\n";
-    }
-    for (std::size_t s = 0; s < print_.sizes().size(); ++s) {
-      text += "  const be_i64 s" + number(s) + " = sym[" + number(s) + "];\n";
-    }
-    return text + buffers_ + "  be_i32 bad = 0;\n";
+    return text;
   }
 
   void passes() {
@@ -129,72 +92,13 @@ class Emitter {
       return;
     }
     body_ << "  for (be_i64 p = begin; p < end; ++p) {\n";
-    outer_variables();
+    outer_variables("p", "    ");
     for (int p = 0; p <= schedule_.passes; ++p) {
       once(p, "    ");
       if (p < schedule_.passes) pass(p, "    ");
     }
     store_rows();
     body_ << "  }\n";
-  }
-
-  void outer_variables() {
-    const auto& space = schedule_.body.space;
-    const int outer = static_cast<int>(space.size()) - schedule_.row_dims;
-    std::string rest = "p";
-    for (int v = outer - 1; v >= 0; --v) {
-      const std::string name = "i" + std::to_string(v);
-      if (v == 0) {
-        body_ << "    const be_i64 " << name << " = " << rest << ";\n";
-        break;
-      }
-      const std::string extent = print_.size(space[static_cast<std::size_t>(v)].extent);
-      body_ << "    const be_i64 " << name << " = " << rest << " % " << extent << ";\n";
-      const std::string next = "q" + std::to_string(v);
-      body_ << "    const be_i64 " << next << " = " << rest << " / " << extent << ";\n";
-      rest = next;
-    }
-  }
-
-  /// Values of one a row that are known before pass `p`.
-  void once(int p, const std::string& indent) {
-    for (std::size_t m = 0; m < members().size(); ++m) {
-      if (!in_row(m) && schedule_.pass[m] == p) define(m, indent);
-    }
-  }
-
-  /// "const float m3 = ...;", with the row number of a gather checked before it.
-  void define(std::size_t m, const std::string& indent) {
-    const Member& member = members()[m];
-    if (member.kind == MemberKind::kLiteral && !member.value.valid()) return;
-    if (member.kind != MemberKind::kLoad) {
-      body_ << indent << "const " << reg(m) << " m" << m << " = "
-            << print_.value(static_cast<int>(m)) << ";\n";
-      return;
-    }
-    if (member.index_bound_member >= 0) {
-      const std::string row = "(be_i64)" + print_.operand(member.index_bound_member);
-      const std::string outside = row + " < 0 || " + row + " >= " + print_.size(member.index_bound);
-      body_ << indent << "bad |= " << outside << ";\n"
-            << indent << "const be_i64 k" << m << " = " << outside << " ? 0 : " << row << ";\n";
-    }
-    const auto input =
-        std::find(schedule_.body.inputs.begin(), schedule_.body.inputs.end(), member.source) -
-        schedule_.body.inputs.begin();
-    const std::string element =
-        "x" + std::to_string(input) + "[" + print_.index(member.offset, static_cast<int>(m)) + "]";
-    const CType& type = c_type(graph_.type(member.source).dtype);
-    body_ << indent << "const " << reg(m) << " m" << m << " = "
-          << (type.load.empty() ? element : std::string(type.load) + '(' + element + ')') << ";\n";
-  }
-
-  void store(const std::string& indent, std::size_t output) {
-    const GroupOutput& target = schedule_.body.outputs[output];
-    const CType& type = c_type(graph_.type(target.value).dtype);
-    const std::string value = print_.operand(target.member);
-    body_ << indent << "y" << output << "[" << print_.index(target.offset)
-          << "] = " << (type.store.empty() ? value : std::string(type.store) + '(' + value + ')')
-          << ";\n";
   }
 
   void store_rows() {
@@ -404,18 +308,13 @@ class Emitter {
                             members()[m].dtype)
           << ";\n";
   }
-
-  Graph& graph_;
-  const Schedule& schedule_;
-  ExpressionPrinter print_;
-  std::ostringstream body_;
-  std::string buffers_;
 };
 
 }  // namespace
 
 KernelSource emit_kernel(Graph& graph, const Schedule& schedule) {
-  return Emitter(graph, schedule).run();
+  if (schedule.product.has_value()) return emit_product(graph, schedule);
+  return RowLoops(graph, schedule).run();
 }
 
 }  // namespace breakeven

@@ -49,6 +49,10 @@ std::string substitute(std::string_view expression, const std::vector<std::strin
 
 std::string ExpressionPrinter::size(Sym sym) {
   if (const auto value = graph_.syms.as_constant(sym)) return std::to_string(*value) + "LL";
+  return named_size(sym);
+}
+
+std::string ExpressionPrinter::named_size(Sym sym) {
   const auto known = std::find(sizes_.begin(), sizes_.end(), sym);
   const auto index = known - sizes_.begin();
   if (known == sizes_.end()) sizes_.push_back(sym);
@@ -162,6 +166,8 @@ std::string ExpressionPrinter::value(int m) {
       const int source = member.operands[0];
       return convert(operand(source), member_at(source).dtype, member.dtype);
     }
+    case MemberKind::kProduct:
+      return member.operands[0] < 0 ? "c[l]" : "(c[l] + " + operand(member.operands[0]) + ')';
     case MemberKind::kLoad:
     case MemberKind::kReduce:
       break;

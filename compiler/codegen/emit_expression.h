@@ -17,6 +17,8 @@ class ExpressionPrinter {
 
   /// A symbolic size as a literal or a named size.
   std::string size(Sym sym);
+  /// A name even for a constant: equal kernels of other sizes then have equal text.
+  std::string named_size(Sym sym);
   const std::vector<Sym>& sizes() const { return sizes_; }
 
   /// Position in elements; `gather` is the member whose clamped row number k<gather> stands for

@@ -32,7 +32,7 @@ void check_known(std::string_view text, const std::vector<PreludeFunction>& func
     while (end < text.size() && is_word(text[end])) ++end;
     if (end == text.size() || text[end] != '(' || (at > 0 && is_word(text[at - 1]))) continue;
     const std::string_view name = text.substr(at, end - at);
-    bool known = name == "be_kernel";
+    bool known = name == "be_kernel" || name == "be_multiply";
     for (const PreludeFunction& function : functions) known = known || function.name == name;
     BE_CHECK(known, "the prelude has no " << name);
   }

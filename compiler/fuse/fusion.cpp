@@ -66,6 +66,11 @@ class Planner {
       note_refusals(n, fusable.refusal().reason);
       return;
     }
+    if (const std::string left = why_left(op); !left.empty()) {
+      reasons_[static_cast<std::size_t>(n)] = left;
+      note_refusals(n, left);
+      return;
+    }
     if (row_class(op) == OpClass::kCreation) {
       // Every group that reads it repeats it; it is written to memory only for the others.
       std::set<int> outside;
@@ -76,6 +81,12 @@ class Planner {
     }
     group_of_[static_cast<std::size_t>(n)] = static_cast<int>(builders_.size());
     builders_.push_back(std::make_unique<GroupBuilder>(graph_, n));
+  }
+
+  /// Why a product goes to the library although a kernel could compute it.
+  std::string why_left(const Node& op) const {
+    if (!is_product(op) || !options_.leave_product) return {};
+    return options_.leave_product(graph_, product_of(graph_, op).value());
   }
 
   bool join_a_user(int n) {
@@ -119,18 +130,23 @@ class Planner {
       if (row_class(op) == OpClass::kView) {
         if (view_in_memory_[static_cast<std::size_t>(user)]) outside.insert(user);
         for (ValueId result : op.outputs) collect_outside(result, group, outside);
-      } else if (group_of_[static_cast<std::size_t>(user)] == -1 || is_gathered(op, value) ||
+      } else if (group_of_[static_cast<std::size_t>(user)] == -1 || is_read_by_row(op, value) ||
                  (group >= 0 && group_of_[static_cast<std::size_t>(user)] != group)) {
         outside.insert(user);
       }
     }
   }
 
-  /// Whether `gather` picks rows of `value`, which must then be in memory.
-  static bool is_gathered(const Node& gather, ValueId value) {
-    if (row_class(gather) != OpClass::kGather) return false;
-    const ArgValue* index = find_arg(gather, "indices");
-    if (index == nullptr) index = find_arg(gather, "index");
+  /// Whether `user` reads whole rows of `value`, which must then be in memory: the table of a
+  /// gather, the left factor of a product.
+  bool is_read_by_row(const Node& user, ValueId value) const {
+    if (is_product(user)) {
+      const auto product = product_of(graph_, user);
+      return !product.ok() || product.value().init != value || product.value().rows == value;
+    }
+    if (row_class(user) != OpClass::kGather) return false;
+    const ArgValue* index = find_arg(user, "indices");
+    if (index == nullptr) index = find_arg(user, "index");
     return index == nullptr || *index != ArgValue(value);
   }
 

@@ -1,9 +1,12 @@
 #pragma once
 
+#include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "compiler/fuse/index.h"
+#include "compiler/fuse/product.h"
 #include "compiler/ir/graph.h"
 
 namespace breakeven {
@@ -22,6 +25,7 @@ enum class MemberKind : std::uint8_t {
   kPointwise,  ///< The op's expression over its operands.
   kReduce,     ///< The op's fold of its operand over the row.
   kCopy,       ///< Its operand, unchanged but for the cast to its own dtype.
+  kProduct,    ///< A row of `source` times a column of the body's weight, plus its operand.
 };
 
 /// Exact value of a literal, before its cast to the member's dtype.
@@ -38,13 +42,14 @@ struct Member {
   MemberKind kind = MemberKind::kLoad;
   ValueId value;  ///< Whose element this is; none for a scalar operand.
   DType dtype = DType::kF32;
-  int node = -1;                ///< Of kPointwise and kReduce.
+  int node = -1;                ///< Of kPointwise, kReduce and kProduct.
   IndexMap at;                  ///< Where in `value`, one Index a dim.
   std::vector<int> operands;    ///< Members it reads; of kPointwise one a slot of the expression,
                                 ///< -1 for an optional argument left out.
   bool full = false;            ///< Depends on the row: one value an element, else one a row.
   ValueId source;               ///< Of kLoad: the value in memory that is read...
   Index offset;                 ///< ...this many elements from its start. Of kIota: the index.
+                                ///< Of kProduct: left factor, and where its row starts.
   int index_bound_member = -1;  ///< Of a gathering kLoad: the member that holds the row number...
   Sym index_bound;              ///< ...which must lie in [0, index_bound).
   LiteralValue literal;         ///< Of kLiteral; the start of kIota.
@@ -65,12 +70,23 @@ struct GroupOutput {
   Index offset;  ///< Where the member's element goes in the dense value.
 };
 
+/// The right factor of a kProduct member: read from a packed copy made when the model is prepared.
+struct ProductWeight {
+  ValueId value;
+  bool columns_first = false;  ///< As in Product.
+  std::int64_t depth = 0;
+  std::int64_t columns = 0;
+};
+
 /// Everything a kernel computes: members in evaluation order over an iteration space.
 struct FusedBody {
   std::vector<SpaceDim> space;
   std::vector<Member> members;
   std::vector<GroupOutput> outputs;
-  std::vector<ValueId> inputs;  ///< Distinct values that kLoad members read, by first use.
+  std::vector<ValueId> inputs;  ///< Distinct values that members read, by first use; no weights of
+                                ///< products.
+  /// Of the body's kProduct member, whose columns are the last dim of the space.
+  std::optional<ProductWeight> weight;
 };
 
 struct Group {
@@ -96,6 +112,8 @@ struct FusionPlan {
 struct FusionOptions {
   bool fuse = true;       ///< Off: every op is a library call.
   int max_members = 160;  ///< Ops in one kernel; compile time grows faster than linearly.
+  /// Why a product that could be generated goes to the library all the same; empty: it does not.
+  std::function<std::string(const Graph&, const Product&)> leave_product;
 };
 
 /// Cuts `graph` into groups. Interns new index expressions in graph.syms, changes nothing else.

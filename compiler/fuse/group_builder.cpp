@@ -103,6 +103,7 @@ bool GroupBuilder::is_writable(ValueId value, const IndexMap& at) const {
 Result<bool> GroupBuilder::can_reduce(int node, const IndexMap& at) const {
   const std::vector<Sym> extents = reduced_extents(node);
   if (extents.empty()) return true;
+  if (has_product_) return Refusal{"product", "a matrix product and a row's reduction do not mix"};
   const std::vector<bool> used = used_vars(at, space_.size());
   std::vector<Sym> rest;
   bool rest_is_suffix = true;
@@ -133,14 +134,27 @@ Result<bool> GroupBuilder::can_reduce(int node, const IndexMap& at) const {
   return true;
 }
 
+Result<bool> GroupBuilder::can_multiply(ValueId result, const IndexMap& at) const {
+  if (has_product_) return Refusal{"product", "the group already has a matrix product"};
+  if (rows_decided_) {
+    return Refusal{"product", "a matrix product and a row's reduction do not mix"};
+  }
+  const int last = static_cast<int>(space_.size()) - 1;
+  if (!is_writable(result, at) || at.back().terms.empty() || at.back().terms[0].var != last) {
+    return Refusal{"product", "the group does not walk the product row by row"};
+  }
+  return true;
+}
+
 Result<bool> GroupBuilder::can_join(int node, bool needed_outside) const {
   const Node& op = graph_.nodes()[static_cast<std::size_t>(node)];
   const auto& maps = needs_.at(result_of(node));
   const OpClass op_class = row_class(op);
-  if (gathered_.contains(result_of(node))) {
-    return Refusal{"gathered", "its rows are picked by number, so it must be in memory"};
+  if (in_memory_.contains(result_of(node))) {
+    return Refusal{"in_memory", "the group reads whole rows of it, so it must be in memory"};
   }
-  if (maps.size() > 1 && (op_class == OpClass::kReduction || is_heavy(op) || maps.size() > 2)) {
+  const bool costly = op_class == OpClass::kReduction || is_product(op) || is_heavy(op);
+  if (maps.size() > 1 && (costly || maps.size() > 2)) {
     return Refusal{"index_maps", "it is read at " + std::to_string(maps.size()) +
                                      " different places, so it would be computed as often"};
   }
@@ -150,6 +164,8 @@ Result<bool> GroupBuilder::can_join(int node, bool needed_outside) const {
   for (const IndexMap& at : maps) {
     if (op_class == OpClass::kReduction) {
       if (const auto reduces = can_reduce(node, at); !reduces) return reduces;
+    } else if (is_product(op)) {
+      if (const auto joins = can_multiply(result_of(node), at); !joins) return joins;
     } else if (is_heavy(op) && !covers_level(at, true)) {
       return Refusal{"recompute", "a costly op would be repeated along a broadcast dim"};
     }
@@ -176,6 +192,14 @@ Result<GroupBuilder::Needs> GroupBuilder::operand_needs(int node, const IndexMap
   const Node& op = graph_.nodes()[static_cast<std::size_t>(node)];
   SymContext& syms = graph_.syms;
   Needs needs;
+  if (is_product(op)) {
+    const ValueId init = product_of(graph_, op).value().init;
+    if (!init.valid()) return needs;
+    auto map = broadcast_map(syms, at, graph_.type(op.outputs[0]).sizes, graph_.type(init).sizes);
+    if (!map) return map.refusal();
+    needs.emplace_back(init, std::move(map).value());
+    return needs;
+  }
   switch (row_class(op)) {
     case OpClass::kPointwise:
       for (ValueId operand : operands_of(op)) {
@@ -243,13 +267,20 @@ void GroupBuilder::join(int node) {
     for (auto& [value, map] : needs) add_need(value, std::move(map));
   }
   if (row_class(op) == OpClass::kGather) {
-    ValueId source =
-        std::get<ValueId>(*find_arg(op, op.op == "aten.embedding.default" ? "weight" : "self"));
-    gathered_.insert(source);
-    while (row_class(graph_.node_of(source)) == OpClass::kView) {
-      source = std::get<ValueId>(*find_arg(graph_.node_of(source), "self"));
-      gathered_.insert(source);
-    }
+    keep_in_memory(
+        std::get<ValueId>(*find_arg(op, op.op == "aten.embedding.default" ? "weight" : "self")));
+  }
+  if (is_product(op)) {
+    has_product_ = true;
+    keep_in_memory(product_of(graph_, op).value().rows);
+  }
+}
+
+void GroupBuilder::keep_in_memory(ValueId value) {
+  in_memory_.insert(value);
+  while (row_class(graph_.node_of(value)) == OpClass::kView) {
+    value = std::get<ValueId>(*find_arg(graph_.node_of(value), "self"));
+    in_memory_.insert(value);
   }
 }
 

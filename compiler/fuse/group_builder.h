@@ -35,7 +35,9 @@ class GroupBuilder {
 
   Result<bool> can_reduce(int node, const IndexMap& at) const;
   Result<Needs> operand_needs(int node, const IndexMap& at) const;
+  Result<bool> can_multiply(ValueId result, const IndexMap& at) const;
   void split_space(int node, const IndexMap& at);
+  void keep_in_memory(ValueId value);
   void add_need(ValueId value, IndexMap at);
   bool covers_level(const IndexMap& at, bool allow_missing_suffix) const;
   /// Whether the group visits every element of `value` exactly once.
@@ -49,10 +51,12 @@ class GroupBuilder {
   Graph& graph_;
   int root_;
   bool rows_decided_ = false;
+  bool has_product_ = false;
   std::vector<SpaceDim> space_;
   std::set<int> nodes_;
   std::map<ValueId, std::vector<IndexMap>> needs_;
-  std::set<ValueId> gathered_;  // Values whose rows are picked by number: they must be in memory.
+  // Tables of gathers and left factors: read at other places than the space's, so in memory.
+  std::set<ValueId> in_memory_;
 };
 
 }  // namespace breakeven

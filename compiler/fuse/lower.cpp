@@ -38,6 +38,7 @@ class GroupBuilder::Lowering {
       return build_creation(value, at, node);
     }
     if (!group_.contains(index)) return build_load(value, at);
+    if (is_product(node)) return build_product(value, at, index);
     switch (row_class(node)) {
       case OpClass::kReduction:
         return build_reduction(value, at, index);
@@ -89,9 +90,31 @@ class GroupBuilder::Lowering {
     Member member = start(MemberKind::kLoad, value, at);
     member.source = value;
     member.offset = linear_index(graph_.syms, at, graph_.type(value).sizes);
+    note_input(value);
+    return append(std::move(member));
+  }
+
+  void note_input(ValueId value) {
     if (std::find(body_.inputs.begin(), body_.inputs.end(), value) == body_.inputs.end()) {
       body_.inputs.push_back(value);
     }
+  }
+
+  int build_product(ValueId value, const IndexMap& at, int index) {
+    const Product product =
+        product_of(graph_, graph_.nodes()[static_cast<std::size_t>(index)]).value();
+    Member member = start(MemberKind::kProduct, value, at);
+    member.node = index;
+    member.operands.push_back(-1);
+    const auto needs = group_.operand_needs(index, at).value();
+    if (!needs.empty()) member.operands[0] = build(needs[0].first, needs[0].second);
+    // Row starts: the place of the result with the first column's depth for the column.
+    IndexMap row = at;
+    row.back() = constant_index(graph_.syms, 0);
+    member.source = product.rows;
+    member.offset = linear_index(graph_.syms, row, graph_.type(product.rows).sizes);
+    note_input(product.rows);
+    body_.weight = {product.weight, product.columns_first, product.depth, product.columns};
     return append(std::move(member));
   }
 

@@ -138,6 +138,17 @@ Result<bool> is_fusable(const Graph& graph, const Node& node) {
   const OpRow* row = find_op(node.op);
   if (row == nullptr) return Refusal{"unknown_op", "the op table has no row for it"};
   if (!row->pure) return Refusal{"impure", "the op has effects or draws random numbers"};
+  if (is_product(node)) {
+    const auto product = product_of(graph, node);
+    if (!product) return product.refusal();
+    if (!product.value().init.valid()) return true;
+    SymContext syms = graph.syms;
+    const auto& sizes = graph.type(node.outputs[0]).sizes;
+    const auto map = broadcast_map(syms, IndexMap(sizes.size(), constant_index(syms, 0)), sizes,
+                                   graph.type(product.value().init).sizes);
+    if (!map) return map.refusal();
+    return true;
+  }
   if (row->op_class == OpClass::kExtern) return Refusal{"library", "left to the library"};
   if (class_of(graph, node) == OpClass::kExtern) {
     return Refusal{"argument", "its arguments need the library's error checks or dtypes"};

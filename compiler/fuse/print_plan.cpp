@@ -43,6 +43,11 @@ void print_member(std::ostringstream& out, const Graph& graph, const FusedBody& 
     case MemberKind::kCopy:
       out << "copy";
       break;
+    case MemberKind::kProduct:
+      out << "row " << value_name(member.source) << "[" << to_string(graph.syms, member.offset)
+          << "..] * " << value_name(body.weight->value) << "[" << body.weight->depth << " x "
+          << body.weight->columns << "] +";
+      break;
     default:
       out << graph.nodes()[static_cast<std::size_t>(member.node)].op;
   }

@@ -41,19 +41,43 @@ Step library_step(const Graph& graph, const Group& group, int node) {
   return step;
 }
 
+/// Rows up to which the generated product is the faster one.
+constexpr std::int64_t kProductRows = 64;
+
+std::string why_left_to_library(const Graph& graph, const Product& product,
+                                const VectorUnit& unit) {
+  if (!unit.fused_multiply_add) return "the processor has no fused multiply-add";
+  std::int64_t rows = 1;
+  const std::vector<Sym>& sizes = graph.type(product.rows).sizes;
+  for (std::size_t d = 0; d + 1 < sizes.size(); ++d) {
+    const auto size = graph.syms.as_constant(sizes[d]);
+    if (!size.has_value()) return {};
+    rows *= *size;
+  }
+  if (rows <= kProductRows) return {};
+  return "a product of " + std::to_string(rows) + " rows is the library's: more than " +
+         std::to_string(kProductRows);
+}
+
 }  // namespace
 
-LoweredGraph lower(const Graph& graph, const CompileOptions& options,
+LoweredGraph lower(const Graph& graph, const CompileOptions& options, const CpuTarget& target,
                    std::span<const std::int64_t> symbol_values, StageTimer& timer) {
+  const VectorUnit unit = vector_unit(target);
   LoweredGraph lowered;
   lowered.graph = run_pipeline(
       options.policy == ShapePolicy::kStatic ? specialize(graph, symbol_values) : graph);
   timer.end("passes");
-  lowered.plan = fuse(lowered.graph, {.fuse = options.fuse});
+  FusionOptions fusion;
+  fusion.fuse = options.fuse;
+  fusion.leave_product = [&unit](const Graph& given, const Product& product) {
+    return why_left_to_library(given, product, unit);
+  };
+  lowered.plan = fuse(lowered.graph, fusion);
   timer.end("fuse");
   std::vector<Schedule> schedules;
   for (const Group& group : lowered.plan.groups) {
-    schedules.push_back(group.kind == GroupKind::kFused ? schedule_group(lowered.graph, group)
+    schedules.push_back(group.kind == GroupKind::kFused ? schedule_group(lowered.graph, group, unit)
                                                         : Schedule{});
   }
   timer.end("schedule");
@@ -92,16 +116,18 @@ LoweredGraph lower_eagerly(const Graph& graph) {
 Result<bool> compile_kernels(std::vector<Step>& steps, KernelCache& cache, int threads,
                              CompileEvent& event) {
   // Layers share kernels by text: each distinct one is asked for once.
-  std::map<std::pair<std::string, std::string>, std::optional<Result<CachedKernel>>> kernels;
+  std::map<KernelUnit, std::optional<Result<CachedKernel>>> kernels;
   for (const Step& step : steps) {
-    if (step.kind == GroupKind::kFused) kernels[{step.launch.text, step.launch.entry}];
+    if (step.kind != GroupKind::kFused) continue;
+    kernels[step.launch.unit];
+    if (step.launch.weight.has_value()) kernels[step.launch.multiply];
   }
   std::vector<decltype(kernels)::value_type*> queue;
   for (auto& kernel : kernels) queue.push_back(&kernel);
   std::atomic<std::size_t> next = 0;
   const auto work = [&] {
     for (std::size_t i = next++; i < queue.size(); i = next++) {
-      queue[i]->second = cache.get(queue[i]->first.first, queue[i]->first.second);
+      queue[i]->second = cache.get(queue[i]->first.text, queue[i]->first.entry);
     }
   };
   const std::size_t workers = std::min<std::size_t>(
@@ -117,7 +143,7 @@ Result<bool> compile_kernels(std::vector<Step>& steps, KernelCache& cache, int t
     switch (kernel.outcome) {
       case CacheOutcome::kCompiled:
         ++event.compiled;
-        event.misses.push_back(source.second + ": " + kernel.miss);
+        event.misses.push_back(source.entry + ": " + kernel.miss);
         break;
       case CacheOutcome::kMemory:
         ++event.from_memory;
@@ -130,9 +156,25 @@ Result<bool> compile_kernels(std::vector<Step>& steps, KernelCache& cache, int t
   event.kernels = static_cast<int>(kernels.size());
   for (Step& step : steps) {
     if (step.kind != GroupKind::kFused) continue;
-    step.kernel = kernels.at({step.launch.text, step.launch.entry})->value().kernel;
+    step.kernel = kernels.at(step.launch.unit)->value().kernel;
+    if (step.launch.weight.has_value()) {
+      step.multiply = kernels.at(step.launch.multiply)->value().kernel;
+    }
   }
   return true;
+}
+
+void pack_weights(const Graph& graph, const WeightMap& weights, std::vector<Step>& steps,
+                  PackedWeights& packed, ParallelFor& parallel, CompileEvent& event) {
+  const std::int64_t before = packed.bytes();
+  for (Step& step : steps) {
+    if (!step.launch.weight.has_value()) continue;
+    const Node& node = graph.node_of(step.launch.weight->value);
+    const HostTensor& tensor =
+        node.kind == NodeKind::kConstant ? node.literal : weights.at(node.name);
+    step.panels = packed.get(tensor, *step.launch.weight, step.launch.panel_lanes, parallel);
+  }
+  event.packed_bytes = packed.bytes() - before;
 }
 
 }  // namespace breakeven

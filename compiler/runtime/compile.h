@@ -8,6 +8,7 @@
 #include "compiler/fuse/fusion.h"
 #include "compiler/runtime/compiled_model.h"
 #include "compiler/runtime/kernel_cache.h"
+#include "compiler/runtime/packed_weights.h"
 #include "compiler/runtime/program.h"
 
 namespace breakeven {
@@ -34,7 +35,7 @@ class StageTimer {
 };
 
 /// Passes, fusion, schedule and emission. `symbol_values` are used by the static policy alone.
-LoweredGraph lower(const Graph& graph, const CompileOptions& options,
+LoweredGraph lower(const Graph& graph, const CompileOptions& options, const CpuTarget& target,
                    std::span<const std::int64_t> symbol_values, StageTimer& timer);
 /// Every node a library call, in graph order: the eager fallback.
 LoweredGraph lower_eagerly(const Graph& graph);
@@ -43,5 +44,9 @@ LoweredGraph lower_eagerly(const Graph& graph);
 /// `event`. Refuses with the first kernel's refusal.
 Result<bool> compile_kernels(std::vector<Step>& steps, KernelCache& cache, int threads,
                              CompileEvent& event);
+
+/// Gives every product step its packed weight; counts the bytes that were packed now in `event`.
+void pack_weights(const Graph& graph, const WeightMap& weights, std::vector<Step>& steps,
+                  PackedWeights& packed, ParallelFor& parallel, CompileEvent& event);
 
 }  // namespace breakeven

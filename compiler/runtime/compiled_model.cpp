@@ -51,7 +51,7 @@ struct CompiledModel::State {
         parallel(given_parallel) {
     DriverOptions wanted;
     wanted.name = options.driver;
-    wanted.target = detect_cpu();
+    wanted.target = target;
     auto made = make_driver(wanted);
     if (!made.ok()) {
       no_driver = made.refusal();
@@ -92,10 +92,12 @@ struct CompiledModel::State {
   Graph graph;
   WeightMap weights;
   CompileOptions options;
+  CpuTarget target = detect_cpu();
   ExternBackend& backend;
   ParallelFor& parallel;
   std::unique_ptr<Driver> driver;
   std::unique_ptr<KernelCache> cache;
+  PackedWeights packed;
   std::optional<Refusal> no_driver;
 
   std::mutex compile_mutex;  ///< One compile at a time: who waits finds the program there.
@@ -189,7 +191,7 @@ Result<std::shared_ptr<Program>> CompiledModel::State::build(
   StageTimer timer;
   LoweredGraph lowered;
   try {
-    lowered = lower(graph, options, symbol_values, timer);
+    lowered = lower(graph, options, target, symbol_values, timer);
   } catch (const UserError& error) {
     // Sizes at which the graph itself is unsound: eager says so in its own words, or copes.
     return Refusal{"unsound_at_these_sizes", error.what()};
@@ -199,6 +201,8 @@ Result<std::shared_ptr<Program>> CompiledModel::State::build(
     if (!compiled.ok()) return compiled.refusal();
   }
   timer.end(event.compiled > 0 ? "compile" : "cache_load");
+  pack_weights(lowered.graph, weights, lowered.steps, packed, parallel, event);
+  timer.end("pack");
   for (const Group& group : lowered.plan.groups) {
     if (group.kind != GroupKind::kExtern) continue;
     for (const int node : group.nodes) {

@@ -9,7 +9,7 @@
 namespace breakeven {
 
 /// A named stretch of work. Names: load, import, passes, fuse, schedule, emit, compile, cache_load,
-/// first_run, and "unattributed" for wall time that no other stage covers.
+/// pack, first_run, and "unattributed" for wall time that no other stage covers.
 struct Stage {
   std::string name;
   Nanos duration = 0;
@@ -32,6 +32,7 @@ struct CompileEvent {
   int compiled = 0;                 ///< Of these, compiled now.
   int from_memory = 0;              ///< Found in the memory cache.
   int from_disk = 0;                ///< Loaded from the disk cache.
+  std::int64_t packed_bytes = 0;    ///< Weights of products that were packed now.
   std::vector<std::string> misses;  ///< Why each compiled kernel was not found.
   std::vector<Stage> stages;
 };

@@ -11,33 +11,38 @@
 namespace breakeven {
 namespace {
 
-/// Distinct kernels in the order of their first launch, with how often a request launches each.
-struct DistinctKernel {
-  const KernelSource* source = nullptr;
+/// Distinct units in the order of their first launch, with how often a request runs each.
+struct DistinctUnit {
+  const KernelUnit* unit = nullptr;
   int launches = 0;
 };
 
-std::vector<DistinctKernel> distinct_kernels(const std::vector<Step>& steps) {
-  std::vector<DistinctKernel> kernels;
-  for (const Step& step : steps) {
-    if (step.kind != GroupKind::kFused) continue;
-    const auto known = std::find_if(kernels.begin(), kernels.end(), [&](const DistinctKernel& one) {
-      return one.source->text == step.launch.text && one.source->entry == step.launch.entry;
-    });
-    if (known == kernels.end()) {
-      kernels.push_back({&step.launch, 1});
+std::vector<DistinctUnit> distinct_units(const std::vector<Step>& steps) {
+  std::vector<DistinctUnit> units;
+  const auto add = [&units](const KernelUnit& unit) {
+    const auto known = std::find_if(units.begin(), units.end(),
+                                    [&](const DistinctUnit& one) { return *one.unit == unit; });
+    if (known == units.end()) {
+      units.push_back({&unit, 1});
     } else {
       ++known->launches;
     }
+  };
+  for (const Step& step : steps) {
+    if (step.kind != GroupKind::kFused) continue;
+    add(step.launch.unit);
+    if (step.launch.weight.has_value()) add(step.launch.multiply);
   }
-  return kernels;
+  return units;
 }
 
 std::string print_source(const std::vector<Step>& steps) {
   std::string text;
-  for (const DistinctKernel& kernel : distinct_kernels(steps)) {
-    text += "// " + std::to_string(kernel.launches) + " launches a request\n" +
-            kernel.source->text + '\n';
+  for (const DistinctUnit& one : distinct_units(steps)) {
+    const bool called = one.unit->entry != "be_kernel";
+    text += "// " + std::to_string(one.launches) +
+            (called ? " launches a request call this\n" : " launches a request\n") +
+            one.unit->text + '\n';
   }
   return text;
 }
@@ -48,7 +53,7 @@ std::string print_schedules(Graph graph, const FusionPlan& plan) {
     const Group& group = plan.groups[g];
     if (group.kind != GroupKind::kFused) continue;
     text += "group " + std::to_string(g) + '\n' +
-            print_schedule(graph, schedule_group(graph, group)) + '\n';
+            print_schedule(graph, schedule_group(graph, group, vector_unit(detect_cpu()))) + '\n';
   }
   return text;
 }
@@ -75,12 +80,12 @@ std::string print_cache(const std::vector<Step>& steps, const CompileOptions& op
       "driver  " + driver.value()->identity() + "\nflags   " + driver.value()->flags() +
       "\ntarget  " + wanted.target.to_string() + "\nfolder  " +
       (options.cache_dir.empty() ? "none (memory alone)" : options.cache_dir.string()) + '\n';
-  for (const DistinctKernel& kernel : distinct_kernels(steps)) {
-    const std::string key = cache.key(kernel.source->text, kernel.source->entry).to_hex();
+  for (const DistinctUnit& one : distinct_units(steps)) {
+    const std::string key = cache.key(one.unit->text, one.unit->entry).to_hex();
     const Nanos start = now_ns();
-    auto found = cache.get(kernel.source->text, kernel.source->entry);
+    auto found = cache.get(one.unit->text, one.unit->entry);
     const std::string took = format_duration_ns(static_cast<double>(now_ns() - start));
-    text += key + ' ' + kernel.source->entry + " x" + std::to_string(kernel.launches) + ' ';
+    text += key + ' ' + one.unit->entry + " x" + std::to_string(one.launches) + ' ';
     if (!found.ok()) {
       text += "failed: " + found.refusal().reason + '\n';
     } else if (found.value().outcome == CacheOutcome::kDisk) {
@@ -132,7 +137,7 @@ std::string explain_stage(const Graph& graph, const WeightMap& weights,
     if (one.name == stage) return print_graph(one.graph);
   }
   StageTimer timer;
-  const LoweredGraph lowered = lower(graph, options, symbol_values, timer);
+  const LoweredGraph lowered = lower(graph, options, detect_cpu(), symbol_values, timer);
   if (stage == "fuse") return print_plan(lowered.graph, lowered.plan);
   if (stage == "schedule") return print_schedules(lowered.graph, lowered.plan);
   if (stage == "source") return print_source(lowered.steps);

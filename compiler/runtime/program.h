@@ -23,9 +23,11 @@ class ProgramInstance;
 /// One unit of a program, in running order.
 struct Step {
   GroupKind kind = GroupKind::kExtern;
-  KernelSource launch;                   ///< Of kFused.
-  std::shared_ptr<LoadedKernel> kernel;  ///< Of kFused.
-  int node = -1;                         ///< Of kExtern and kView.
+  KernelSource launch;                     ///< Of kFused.
+  std::shared_ptr<LoadedKernel> kernel;    ///< Of kFused.
+  std::shared_ptr<LoadedKernel> multiply;  ///< Of launch.multiply.
+  std::shared_ptr<const float> panels;     ///< Packed copy of launch.weight.
+  int node = -1;                           ///< Of kExtern and kView.
   std::vector<ValueId> operands;
   std::vector<ValueId> outputs;
 };

@@ -126,6 +126,11 @@ ProgramInstance::Launch ProgramInstance::make_launch(const Step& step) {
     launch.in.push_back(values_[value].data);
     if (!stays_[value] || !values_[value].is_contiguous()) launch.moving_in.push_back({i, value});
   }
+  if (step.launch.weight.has_value()) {
+    BE_CHECK(step.panels != nullptr, "a weight is not packed");
+    launch.in.push_back(step.panels.get());
+    launch.in.push_back(reinterpret_cast<const void*>(step.multiply->entry()));
+  }
   for (std::size_t i = 0; i < step.launch.outputs.size(); ++i) {
     const std::size_t value = slot(step.launch.outputs[i]);
     launch.out.push_back(values_[value].data);

@@ -15,6 +15,8 @@ std::string member_text(const Graph& graph, const Member& member) {
       return "iota";
     case MemberKind::kCopy:
       return "copy";
+    case MemberKind::kProduct:
+      return "product of row [" + to_string(graph.syms, member.offset) + "..]";
     case MemberKind::kPointwise:
     case MemberKind::kReduce:
       return graph.nodes()[static_cast<std::size_t>(member.node)].op;
@@ -31,6 +33,13 @@ std::string print_schedule(const Graph& graph, const Schedule& schedule) {
   const auto& members = schedule.body.members;
   out << "parallel " << graph.syms.to_string(schedule.parallel_extent) << " steps of about "
       << graph.syms.to_string(schedule.work_per_iteration) << " operations\n";
+  if (schedule.product.has_value()) {
+    const ProductNest& nest = *schedule.product;
+    out << "  panel of " << nest.lanes << " columns, up to " << nest.row_block << " of "
+        << graph.syms.to_string(nest.rows) << " rows, depth " << schedule.body.weight->depth
+        << " by " << nest.depth_block << ", tiles of up to " << nest.tile_rows << " x "
+        << nest.lanes << "\n";
+  }
   for (int pass = 0; pass <= schedule.passes; ++pass) {
     for (std::size_t m = 0; m < members.size(); ++m) {
       const bool in_row = schedule.full[m] || members[m].kind == MemberKind::kReduce;

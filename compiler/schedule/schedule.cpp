@@ -22,7 +22,8 @@ Sym coefficient(SymContext& syms, const Index& index, int var) {
 std::vector<Index*> accesses(FusedBody& body) {
   std::vector<Index*> all;
   for (Member& member : body.members) {
-    if (member.kind == MemberKind::kLoad || member.kind == MemberKind::kIota) {
+    if (member.kind == MemberKind::kLoad || member.kind == MemberKind::kIota ||
+        member.kind == MemberKind::kProduct) {
       all.push_back(&member.offset);
     }
   }
@@ -33,6 +34,8 @@ std::vector<Index*> accesses(FusedBody& body) {
 /// Whether dims v and v + 1 are walked as one by every access.
 bool can_merge(SymContext& syms, FusedBody& body, int v) {
   const auto at = static_cast<std::size_t>(v);
+  // The columns of a product are a loop of their own.
+  if (body.weight.has_value() && at + 2 == body.space.size()) return false;
   if (body.space[at].row != body.space[at + 1].row) return false;
   for (const Index* index : accesses(body)) {
     const Sym inner = coefficient(syms, *index, v + 1);
@@ -65,7 +68,8 @@ void merge_dims(SymContext& syms, FusedBody& body) {
 
 class Scheduler {
  public:
-  Scheduler(Graph& graph, const Group& group) : graph_(graph), syms_(graph.syms) {
+  Scheduler(Graph& graph, const Group& group, const VectorUnit& unit)
+      : graph_(graph), syms_(graph.syms), unit_(unit) {
     schedule_.body = group.body;
   }
 
@@ -76,6 +80,7 @@ class Scheduler {
     assign_passes();
     choose_keep();
     estimate();
+    if (schedule_.body.weight.has_value()) nest_product();
     return std::move(schedule_);
   }
 
@@ -87,7 +92,8 @@ class Scheduler {
     const auto& space = schedule_.body.space;
     for (const SpaceDim& dim : space) schedule_.row_dims += dim.row ? 1 : 0;
     if (schedule_.row_dims == 0 && !space.empty()) schedule_.row_dims = 1;
-    schedule_.row_is_parallel = space.size() == 1 && !space[0].row;
+    schedule_.row_is_parallel =
+        space.size() == 1 && !space[0].row && !schedule_.body.weight.has_value();
     schedule_.parallel_extent = syms_.constant(1);
     schedule_.row_extent = syms_.constant(1);
     const std::size_t outer = space.size() - static_cast<std::size_t>(schedule_.row_dims);
@@ -118,7 +124,7 @@ class Scheduler {
     }
     for (std::size_t m = 0; m < count(); ++m) {
       const Member& member = members()[m];
-      bool full = stored[m];
+      bool full = stored[m] || member.kind == MemberKind::kProduct;
       if (member.kind == MemberKind::kLoad || member.kind == MemberKind::kIota) {
         full = full || walks_row(member.offset);
       } else if (member.kind == MemberKind::kPointwise || member.kind == MemberKind::kCopy) {
@@ -225,14 +231,44 @@ class Scheduler {
     schedule_.work_per_iteration = syms_.mul(syms_.constant(per_element), schedule_.row_extent);
   }
 
+  /// Rows are the outer steps so far; now they are blocked, and a step is a panel of columns.
+  void nest_product() {
+    ProductNest nest = product_tile(unit_);
+    const ProductWeight& weight = *schedule_.body.weight;
+    nest.rows = schedule_.parallel_extent;
+    nest.panels = (weight.columns + nest.lanes - 1) / nest.lanes;
+    const Sym block = syms_.constant(nest.row_block);
+    const Sym blocks =
+        syms_.floor_div(syms_.add(nest.rows, syms_.constant(nest.row_block - 1)), block);
+    schedule_.parallel_extent = syms_.mul(syms_.constant(nest.panels), blocks);
+    // A weight costs its way from memory, and then a sixteenth of that for each row.
+    const Sym rows = syms_.min(nest.rows, block);
+    schedule_.work_per_iteration = syms_.mul(syms_.constant(weight.depth * nest.lanes / 16),
+                                             syms_.add(rows, syms_.constant(16)));
+    schedule_.product = nest;
+  }
+
   Graph& graph_;
   SymContext& syms_;
+  VectorUnit unit_;
   Schedule schedule_;
   std::map<std::size_t, std::set<int>> recomputed_in_;
 };
 
 }  // namespace
 
-Schedule schedule_group(Graph& graph, const Group& group) { return Scheduler(graph, group).run(); }
+ProductNest product_tile(const VectorUnit& unit) {
+  ProductNest nest;
+  nest.vectors = 2;
+  nest.lanes = nest.vectors * unit.floats;
+  // A register for a row's element and one for each vector of the weight; the rest are sums.
+  nest.tile_rows = (unit.registers - nest.vectors - 1) / nest.vectors;
+  nest.row_block = 16 * nest.tile_rows;
+  return nest;
+}
+
+Schedule schedule_group(Graph& graph, const Group& group, const VectorUnit& unit) {
+  return Scheduler(graph, group, unit).run();
+}
 
 }  // namespace breakeven

@@ -16,6 +16,28 @@ enum class Keep : std::uint8_t {
   kReload,     ///< Read back from the output that it was stored to.
 };
 
+/// The vector registers that a product's tile is cut for.
+struct VectorUnit {
+  int floats = 8;      ///< f32 lanes of one.
+  int registers = 16;  ///< How many there are.
+  bool fused_multiply_add = true;
+};
+
+/// Loop nest of a group with a matrix product. The weight is packed in panels of `lanes` columns; a
+/// step of the parallel loop computes one panel for a block of rows. Within it, for each block of
+/// the depth, tiles of up to `tile_rows` rows keep their sums in registers and add them to the
+/// block's sums; then the group's other members run over these, a row at a time. The order in which
+/// a sum is added up depends on the number of rows alone.
+struct ProductNest {
+  int lanes = 16;
+  int vectors = 2;  ///< `lanes` in registers.
+  int tile_rows = 6;
+  int depth_block = 256;
+  int row_block = 96;
+  Sym rows;  ///< Of the whole product.
+  std::int64_t panels = 0;
+};
+
 /// Loop nest of a fused group: a parallel loop over the outer dims, and for each of its steps
 /// passes over the row. A pass ends where its reductions are needed; what is computed once a row
 /// stands between passes.
@@ -32,10 +54,14 @@ struct Schedule {
   Sym parallel_extent;       ///< Steps of the parallel loop.
   Sym row_extent;            ///< Elements of a row; 1 when row_is_parallel.
   Sym work_per_iteration;    ///< Estimated scalar operations of one step of the parallel loop.
+  std::optional<ProductNest> product;  ///< Takes the place of the passes.
 };
 
 /// Schedules a kFused group. Interns sizes in graph.syms, changes nothing else.
-Schedule schedule_group(Graph& graph, const Group& group);
+Schedule schedule_group(Graph& graph, const Group& group, const VectorUnit& unit = {});
+
+/// The tile of a product on `unit`; the width of its panels is the layout of packed weights.
+ProductNest product_tile(const VectorUnit& unit);
 
 /// The loop nest as text.
 std::string print_schedule(const Graph& graph, const Schedule& schedule);
