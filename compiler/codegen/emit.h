@@ -23,6 +23,10 @@ enum class KernelStatus : std::int32_t {
 /// graph.syms.
 KernelSource emit_kernel(Graph& graph, const Schedule& schedule);
 
+/// The function that kernels with a product call for tiles as in `nest`: sums[r][lane] of rows by
+/// one packed panel. All products of a program share it, since it is the costly part to compile.
+KernelUnit emit_multiply(const ProductNest& nest);
+
 /// C++ text of a value in `dtype`'s register type, exact: "0x1.8p+1f", "__builtin_inff()".
 std::string float_literal(double value, DType dtype);
 std::string integer_literal(std::int64_t value, DType dtype);

@@ -1,133 +1,167 @@
-#include <set>
+#include <algorithm>
 #include <string>
-#include <utility>
 
+#include "compiler/codegen/emit.h"
 #include "compiler/codegen/kernel_text.h"
 #include "compiler/codegen/prelude.h"
 
 namespace breakeven {
 namespace {
 
-/// Depths that the tile's loop does at a time.
-constexpr int kUnroll = 4;
-constexpr int kLineFloats = 16;
+/// Depths that a tile's loop does at a time.
+constexpr int kUnroll = 2;
+constexpr int kLineBytes = 64;
 
 std::string text_of(std::int64_t value) { return std::to_string(value); }
 
-/// Replaces every "@NAME@" in `text`.
-std::string fill(std::string text,
-                 std::initializer_list<std::pair<std::string_view, std::string>> values) {
-  for (const auto& [name, value] : values) {
-    const std::string mark = '@' + std::string(name) + '@';
-    for (std::size_t at = text.find(mark); at != std::string::npos; at = text.find(mark)) {
-      text.replace(at, mark.size(), value);
-    }
-  }
-  return text;
-}
+/// Writes tiles as straight-line text with a variable for each register: arrays and templates that
+/// an optimiser must first take apart cost it three times the work.
+class MultiplyText {
+ public:
+  explicit MultiplyText(const ProductNest& nest)
+      : nest_(nest), floats_(nest.lanes / nest.vectors) {}
 
-// Sums of R rows by the panel's columns over depths [from, to), added to `sums`. Few rows take
-// several sums each, so that one multiplication need not wait for the last. P lines of `ahead`,
-// which a later block reads, are fetched beside the arithmetic of every @UNROLL@ depths.
-constexpr const char* kTileText = R"(
-typedef float vec __attribute__((vector_size(@BYTES@)));
-#ifdef __clang__
-#define UNROLLED _Pragma("unroll")
-#else
-#define UNROLLED _Pragma("GCC unroll 32")
-#endif
-BE_INLINE vec multiply_add(vec a, vec b, vec c) {
-#if defined(__clang__)
-  return __builtin_elementwise_fma(a, b, c);
-#elif @FLOATS@ == 16
-  return __builtin_ia32_vfmaddps512_mask(a, b, c, (unsigned short)-1, 4);
-#else
-  return __builtin_ia32_vfmaddps256(a, b, c);
-#endif
-}
-template <int R, int H>
-BE_INLINE void step(const float* const* rows, be_i64 k, const float* w, vec (&sum)[H][R][@VECTORS@],
-                    int h) {
-  vec b[@VECTORS@];
-  UNROLLED for (int j = 0; j < @VECTORS@; ++j) b[j] = *(const vec*)(w + @FLOATS@ * j);
-  UNROLLED for (int r = 0; r < R; ++r) {
-    const float x = rows[r][k];
-    const vec a = {@SPLAT@};
-    UNROLLED for (int j = 0; j < @VECTORS@; ++j) sum[h][r][j] = multiply_add(a, b[j], sum[h][r][j]);
+  std::string run() {
+    definitions();
+    for (int rows = 1; rows <= nest_.tile_rows; ++rows) tile(rows);
+    entry();
+    return std::move(text_);
   }
-}
-template <int R, int P>
-static __attribute__((noinline)) void tile(const float* const* given, be_i64 from, be_i64 to,
-                                           const float* w, const float* ahead, float* sums) {
-  constexpr int H = R == 1 ? 4 : R == 2 ? 2 : 1;
-  vec sum[H][R][@VECTORS@];
-  const float* rows[R];
-  UNROLLED for (int r = 0; r < R; ++r) rows[r] = given[r];
-  UNROLLED for (int h = 0; h < H; ++h) {
-    UNROLLED for (int r = 0; r < R; ++r) {
-      UNROLLED for (int j = 0; j < @VECTORS@; ++j) sum[h][r][j] = (vec){};
+
+ private:
+  void definitions() {
+    const std::string floats = text_of(floats_);
+    std::string lanes = "x";
+    for (int i = 1; i < floats_; ++i) lanes += ", x";
+    const std::string builtin =
+        floats_ == 16 ? "__builtin_ia32_vfmaddps512_mask(a, b, c, (unsigned short)-1, 4)"
+                      : "__builtin_ia32_vfmaddps" + text_of(32 * floats_) + "(a, b, c)";
+    text_ += "typedef float vec __attribute__((vector_size(" + text_of(4 * floats_) +
+             ")));\n"
+             "BE_INLINE vec multiply_add(vec a, vec b, vec c) {\n"
+             "#if defined(__clang__)\n"
+             "  return __builtin_elementwise_fma(a, b, c);\n"
+             "#else\n"
+             "  return " +
+             builtin +
+             ";\n"
+             "#endif\n"
+             "}\n"
+             "BE_INLINE vec splat(float x) { return (vec){" +
+             lanes + "}; }\n";
+  }
+
+  /// Few rows take several sums each, so that one multiplication need not wait for the last.
+  static int chains(int rows) { return rows == 1 ? 4 : rows <= 3 ? 2 : 1; }
+
+  static std::string sum(int chain, int row, int vector) {
+    return "c" + text_of(chain) + '_' + text_of(row) + '_' + text_of(vector);
+  }
+
+  void tile(int rows) {
+    const int unroll = std::max(kUnroll, chains(rows));
+    text_ += "// The sums of " + text_of(rows) +
+             " rows by a panel's columns over depths [from, to), added to `sums`.\n"
+             "static __attribute__((noinline)) void tile_" +
+             text_of(rows) +
+             "(const float* const* rows, be_i64 from, be_i64 to, const float* w,\n"
+             "    const char* ahead, be_i64 gap, be_i64 advance, float* sums) {\n";
+    for (int r = 0; r < rows; ++r) {
+      text_ += "  const float* x" + text_of(r) + " = rows[" + text_of(r) + "] + to;\n";
     }
+    for (int h = 0; h < chains(rows); ++h) {
+      for (int r = 0; r < rows; ++r) {
+        for (int v = 0; v < nest_.vectors; ++v) text_ += "  vec " + sum(h, r, v) + " = {};\n";
+      }
+    }
+    text_ += "  be_i64 k = from - to;\n  for (; k <= " + text_of(-unroll) +
+             "; k += " + text_of(unroll) + ") {\n";
+    for (int u = 0; u < unroll; ++u) {
+      text_ +=
+          "    __builtin_prefetch(ahead);\n    __builtin_prefetch(ahead + gap);\n"
+          "    ahead += advance;\n";
+      step(rows, u, u % chains(rows));
+    }
+    const std::string lanes = text_of(nest_.lanes);
+    text_ += "    w += " + text_of(unroll * nest_.lanes) +
+             ";\n  }\n  for (; k < 0; ++k, w += " + lanes + ") {\n";
+    step(rows, 0, 0);
+    text_ += "  }\n";
+    add_chains(rows);
+    text_ += "}\n";
   }
-  be_i64 k = from;
-  for (; k + @UNROLL@ <= to; k += @UNROLL@) {
-    UNROLLED for (int u = 0; u < P; ++u) __builtin_prefetch(ahead + 16 * u);
-    ahead += 16 * P;
-    UNROLLED for (int u = 0; u < @UNROLL@; ++u) step<R, H>(rows, k + u, w + @LANES@ * u, sum, u % H);
-    w += @LANES@ * @UNROLL@;
+
+  void step(int rows, int depth, int chain) {
+    text_ += "    {\n";
+    for (int v = 0; v < nest_.vectors; ++v) {
+      text_ += "      const vec b" + text_of(v) + " = *(const vec*)(w + " +
+               text_of(nest_.lanes * depth + floats_ * v) + ");\n";
+    }
+    for (int r = 0; r < rows; ++r) {
+      const std::string a = "a" + text_of(r);
+      text_ +=
+          "      const vec " + a + " = splat(x" + text_of(r) + "[k + " + text_of(depth) + "]);\n";
+      for (int v = 0; v < nest_.vectors; ++v) {
+        const std::string c = sum(chain, r, v);
+        text_ += "      " + c + " = multiply_add(" + a + ", b" + text_of(v) + ", " + c + ");\n";
+      }
+    }
+    text_ += "    }\n";
   }
-  for (; k < to; ++k, w += @LANES@) step<R, H>(rows, k, w, sum, 0);
-  UNROLLED for (int h = H / 2; h > 0; h /= 2) {
-    UNROLLED for (int i = 0; i < h; ++i) {
-      UNROLLED for (int r = 0; r < R; ++r) {
-        UNROLLED for (int j = 0; j < @VECTORS@; ++j) sum[i][r][j] += sum[i + h][r][j];
+
+  void add_chains(int rows) {
+    for (int half = chains(rows) / 2; half > 0; half /= 2) {
+      for (int h = 0; h < half; ++h) {
+        for (int r = 0; r < rows; ++r) {
+          for (int v = 0; v < nest_.vectors; ++v) {
+            text_ += "  " + sum(h, r, v) + " += " + sum(h + half, r, v) + ";\n";
+          }
+        }
+      }
+    }
+    for (int r = 0; r < rows; ++r) {
+      for (int v = 0; v < nest_.vectors; ++v) {
+        text_ += "  *(vec*)(sums + " + text_of(nest_.lanes * r + floats_ * v) +
+                 ") += " + sum(0, r, v) + ";\n";
       }
     }
   }
-  UNROLLED for (int r = 0; r < R; ++r) {
-    UNROLLED for (int j = 0; j < @VECTORS@; ++j) {
-      vec* to_add = (vec*)(sums + @LANES@ * r + @FLOATS@ * j);
-      *to_add = *to_add + sum[0][r][j];
-    }
-  }
-}
-// Rows are shared out evenly among as few tiles as hold them.
-extern "C" void be_multiply(const float* const* rows, be_i64 count, be_i64 depth, const float* w,
-                            float* sums) {
-  const be_i64 tiles = (count + @TILE_ROWS@ - 1) / @TILE_ROWS@;
-  const int kind = tiles == 1 ? 0 : tiles <= 3 ? 1 : 2;
-  for (be_i64 from = 0; from < depth; from += @DEPTH_BLOCK@) {
-    const be_i64 to = from + @DEPTH_BLOCK@ < depth ? from + @DEPTH_BLOCK@ : depth;
-    const float* block = w + @LANES@ * from;
-    be_i64 row = 0;
-    for (be_i64 t = 0; t < tiles; ++t) {
-      const be_i64 height = count / tiles + (t < count % tiles);
-      const float* ahead = block + @LANES@ * @DEPTH_BLOCK@ * (tiles + t) / tiles;
-      switch (height * 3 + kind) {
-@CASES@      }
-      row += height;
-    }
-  }
-}
-)";
 
-/// A call for each height of a tile and rate of prefetching that some number of rows leads to.
-std::string cases(const ProductNest& nest) {
-  std::set<std::pair<int, int>> met;
-  for (int count = 1; count <= nest.row_block; ++count) {
-    const int tiles = (count + nest.tile_rows - 1) / nest.tile_rows;
-    const int kind = tiles == 1 ? 0 : tiles <= 3 ? 1 : 2;
-    met.insert({count / tiles, kind});
-    if (count % tiles > 0) met.insert({count / tiles + 1, kind});
+  /// Rows are shared out evenly among as few tiles as hold them. Each tile fetches its share of the
+  /// depths that come next: `advance` bytes for each depth, as one line or two `gap` apart.
+  void entry() {
+    const std::string lanes = text_of(nest_.lanes);
+    const std::string block = text_of(nest_.depth_block);
+    const int bytes = 4 * nest_.lanes;
+    text_ +=
+        "extern \"C\" void be_multiply(const float* const* rows, be_i64 count, be_i64 depth,\n"
+        "                            const float* w, float* sums) {\n"
+        "  const be_i64 tiles = (count + " +
+        text_of(nest_.tile_rows - 1) + ") / " + text_of(nest_.tile_rows) +
+        ";\n  const be_i64 advance = " + text_of(bytes) +
+        " / (tiles > 0 ? tiles : 1);\n  const be_i64 gap = advance > " + text_of(kLineBytes) +
+        " ? " + text_of(kLineBytes) +
+        " : 0;\n  for (be_i64 from = 0; from < depth; from += " + block +
+        ") {\n    const be_i64 to = from + " + block + " < depth ? from + " + block +
+        " : depth;\n    const float* block = w + " + lanes +
+        " * from;\n    const char* ahead = (const char*)(block + " +
+        text_of(static_cast<std::int64_t>(nest_.lanes) * nest_.depth_block) +
+        ");\n    be_i64 row = 0;\n    for (be_i64 t = 0; t < tiles; ++t) {\n"
+        "      const be_i64 height = count / tiles + (t < count % tiles);\n"
+        "      switch (height) {\n";
+    for (int rows = 1; rows <= nest_.tile_rows; ++rows) {
+      text_ += "        case " + text_of(rows) + ":\n          tile_" + text_of(rows) +
+               "(rows + row, from, to, block, ahead, gap, advance, sums + " + lanes +
+               " * row);\n          break;\n";
+    }
+    text_ +=
+        "      }\n      ahead += advance * (to - from);\n      row += height;\n    }\n  }\n}\n";
   }
-  const int lines = kUnroll * nest.lanes / kLineFloats;
-  std::string text;
-  for (const auto& [height, kind] : met) {
-    text += "        case " + text_of(3 * height + kind) + ": tile<" + text_of(height) + ", " +
-            text_of(lines >> kind) + ">(rows + row, from, to, block, ahead, sums + " +
-            text_of(nest.lanes) + " * row); break;\n";
-  }
-  return text;
-}
+
+  const ProductNest& nest_;
+  int floats_;
+  std::string text_;
+};
 
 }  // namespace
 
@@ -136,18 +170,7 @@ const std::string_view kMultiplyType =
     "                            const float* w, float* sums);\n";
 
 KernelUnit emit_multiply(const ProductNest& nest) {
-  const int floats = nest.lanes / nest.vectors;
-  std::string splat = "x";
-  for (int i = 1; i < floats; ++i) splat += ", x";
-  const std::string text = fill(kTileText, {{"CASES", cases(nest)},
-                                            {"SPLAT", splat},
-                                            {"BYTES", text_of(4 * floats)},
-                                            {"FLOATS", text_of(floats)},
-                                            {"VECTORS", text_of(nest.vectors)},
-                                            {"LANES", text_of(nest.lanes)},
-                                            {"UNROLL", text_of(kUnroll)},
-                                            {"TILE_ROWS", text_of(nest.tile_rows)},
-                                            {"DEPTH_BLOCK", text_of(nest.depth_block)}});
+  const std::string text = MultiplyText(nest).run();
   return {prelude_for(text) + text, "be_multiply"};
 }
 

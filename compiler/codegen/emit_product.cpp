@@ -18,7 +18,6 @@ class ProductLoops final : public KernelText {
     const std::string rows = print_.named_size(nest_.rows);
     steps(rows);
     KernelSource kernel = kernel_of("");
-    kernel.multiply = emit_multiply(nest_);
     kernel.scratch_bytes = graph_.syms.constant(kStatusBytes);
     return kernel;
   }

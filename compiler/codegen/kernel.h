@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -22,8 +23,8 @@ struct KernelSource {
   std::vector<ValueId> inputs;  ///< Of in[]: dense row-major values.
   /// Its packed panels follow the inputs in in[], and then the address of `multiply`'s entry.
   std::optional<ProductWeight> weight;
-  KernelUnit multiply;           ///< Of kernels with a weight; the same for all of them.
-  int panel_lanes = 0;           ///< Columns of a panel of `weight`.
+  std::shared_ptr<const KernelUnit> multiply;  ///< Of kernels with a weight, else null.
+  int panel_lanes = 0;                         ///< Columns of a panel of `weight`.
   std::vector<ValueId> outputs;  ///< Of out[]: dense row-major values, allocated by the caller.
   std::vector<Sym> sizes;  ///< Of sym[]: evaluated at launch. Empty when every size is a literal.
   Sym parallel_extent;     ///< The launch covers [0, parallel_extent) in disjoint ranges.

@@ -48,10 +48,6 @@ class KernelText {
 /// C text of the type of the function that a product's kernel calls.
 extern const std::string_view kMultiplyType;
 
-/// That function for tiles as in `nest`: sums[r][lane] of the rows by one packed panel. All
-/// products of a program share it, since it is the costly part to compile.
-KernelUnit emit_multiply(const ProductNest& nest);
-
 /// The kernel of a schedule with a product.
 KernelSource emit_product(Graph& graph, const Schedule& schedule);
 

@@ -188,18 +188,22 @@ void GroupBuilder::split_space(int node, const IndexMap& at) {
   for (std::size_t v = 0; v < used.size(); ++v) space_[v].row = !used[v];
 }
 
+Result<GroupBuilder::Needs> GroupBuilder::product_needs(const Node& op, const IndexMap& at) const {
+  Needs needs;
+  const ValueId init = product_of(graph_, op).value().init;
+  if (!init.valid()) return needs;
+  auto map =
+      broadcast_map(graph_.syms, at, graph_.type(op.outputs[0]).sizes, graph_.type(init).sizes);
+  if (!map) return map.refusal();
+  needs.emplace_back(init, std::move(map).value());
+  return needs;
+}
+
 Result<GroupBuilder::Needs> GroupBuilder::operand_needs(int node, const IndexMap& at) const {
   const Node& op = graph_.nodes()[static_cast<std::size_t>(node)];
   SymContext& syms = graph_.syms;
   Needs needs;
-  if (is_product(op)) {
-    const ValueId init = product_of(graph_, op).value().init;
-    if (!init.valid()) return needs;
-    auto map = broadcast_map(syms, at, graph_.type(op.outputs[0]).sizes, graph_.type(init).sizes);
-    if (!map) return map.refusal();
-    needs.emplace_back(init, std::move(map).value());
-    return needs;
-  }
+  if (is_product(op)) return product_needs(op, at);
   switch (row_class(op)) {
     case OpClass::kPointwise:
       for (ValueId operand : operands_of(op)) {
@@ -242,13 +246,7 @@ Result<GroupBuilder::Needs> GroupBuilder::operand_needs(int node, const IndexMap
       }
       const ValueId index = std::get<ValueId>(*indices);
       const std::size_t rank = graph_.type(index).sizes.size();
-      std::size_t first = 0;
-      if (!embedding) {
-        const ArgValue* dim = find_arg(op, "dim");
-        const std::int64_t d = syms.as_constant(std::get<Sym>(*dim)).value_or(0);
-        first = static_cast<std::size_t>(d < 0 ? d + static_cast<std::int64_t>(at.size()) : d);
-      }
-      const auto begin = at.begin() + static_cast<std::ptrdiff_t>(first);
+      const auto begin = at.begin() + static_cast<std::ptrdiff_t>(gathered_dim(graph_, op));
       needs.emplace_back(index, IndexMap(begin, begin + static_cast<std::ptrdiff_t>(rank)));
       return needs;
     }

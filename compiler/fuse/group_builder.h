@@ -35,6 +35,7 @@ class GroupBuilder {
 
   Result<bool> can_reduce(int node, const IndexMap& at) const;
   Result<Needs> operand_needs(int node, const IndexMap& at) const;
+  Result<Needs> product_needs(const Node& op, const IndexMap& at) const;
   Result<bool> can_multiply(ValueId result, const IndexMap& at) const;
   void split_space(int node, const IndexMap& at);
   void keep_in_memory(ValueId value);

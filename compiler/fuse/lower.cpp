@@ -183,12 +183,7 @@ class GroupBuilder::Lowering {
     const auto needs = group_.operand_needs(index, at).value();
     const int row = build(needs[0].first, needs[0].second);
     const ValueId source = std::get<ValueId>(*find_arg(node, embedding ? "weight" : "self"));
-    std::size_t dim = 0;
-    if (!embedding) {
-      const ArgValue* arg = find_arg(node, "dim");
-      const std::int64_t d = graph_.syms.as_constant(std::get<Sym>(*arg)).value_or(0);
-      dim = static_cast<std::size_t>(d < 0 ? d + static_cast<std::int64_t>(at.size()) : d);
-    }
+    const std::size_t dim = gathered_dim(graph_, node);
     IndexMap map(at.begin(), at.begin() + static_cast<std::ptrdiff_t>(dim));
     map.push_back(variable_index(graph_.syms, kMemberVar + row));
     const std::size_t skip = dim + graph_.type(needs[0].first).sizes.size();

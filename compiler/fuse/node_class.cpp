@@ -100,6 +100,14 @@ Result<std::vector<std::size_t>> reduced_dims(const Graph& graph, const Node& no
   return reduced;
 }
 
+std::size_t gathered_dim(const Graph& graph, const Node& node) {
+  const ArgValue* dim = find_arg(node, "dim");
+  if (node.op == "aten.embedding.default" || dim == nullptr) return 0;
+  const std::int64_t d = graph.syms.as_constant(std::get<Sym>(*dim)).value_or(0);
+  const std::size_t rank = graph.type(node.outputs[0]).sizes.size();
+  return static_cast<std::size_t>(d < 0 ? d + static_cast<std::int64_t>(rank) : d);
+}
+
 bool keeps_dims(const Node& node) {
   const ArgValue* keepdim = find_arg(node, "keepdim");
   return keepdim != nullptr && std::holds_alternative<bool>(*keepdim) && std::get<bool>(*keepdim);

@@ -81,6 +81,7 @@ LoweredGraph lower(const Graph& graph, const CompileOptions& options, const CpuT
                                                         : Schedule{});
   }
   timer.end("schedule");
+  std::shared_ptr<const KernelUnit> multiply;
   for (std::size_t g = 0; g < lowered.plan.groups.size(); ++g) {
     const Group& group = lowered.plan.groups[g];
     if (group.kind != GroupKind::kFused) {
@@ -92,6 +93,13 @@ LoweredGraph lower(const Graph& graph, const CompileOptions& options, const CpuT
     Step step;
     step.kind = GroupKind::kFused;
     step.launch = emit_kernel(lowered.graph, schedules[g]);
+    if (schedules[g].product.has_value()) {
+      // One for all: tiles are cut for the processor alone.
+      if (multiply == nullptr) {
+        multiply = std::make_shared<const KernelUnit>(emit_multiply(*schedules[g].product));
+      }
+      step.launch.multiply = multiply;
+    }
     step.operands = step.launch.inputs;
     step.outputs = step.launch.outputs;
     lowered.steps.push_back(std::move(step));
@@ -120,10 +128,14 @@ Result<bool> compile_kernels(std::vector<Step>& steps, KernelCache& cache, int t
   for (const Step& step : steps) {
     if (step.kind != GroupKind::kFused) continue;
     kernels[step.launch.unit];
-    if (step.launch.weight.has_value()) kernels[step.launch.multiply];
+    if (step.launch.multiply != nullptr) kernels[*step.launch.multiply];
   }
   std::vector<decltype(kernels)::value_type*> queue;
   for (auto& kernel : kernels) queue.push_back(&kernel);
+  // Text is a fair measure of the time to compile it: the longest first, so that none is left last.
+  std::stable_sort(queue.begin(), queue.end(), [](const auto* a, const auto* b) {
+    return a->first.text.size() > b->first.text.size();
+  });
   std::atomic<std::size_t> next = 0;
   const auto work = [&] {
     for (std::size_t i = next++; i < queue.size(); i = next++) {
@@ -157,8 +169,8 @@ Result<bool> compile_kernels(std::vector<Step>& steps, KernelCache& cache, int t
   for (Step& step : steps) {
     if (step.kind != GroupKind::kFused) continue;
     step.kernel = kernels.at(step.launch.unit)->value().kernel;
-    if (step.launch.weight.has_value()) {
-      step.multiply = kernels.at(step.launch.multiply)->value().kernel;
+    if (step.launch.multiply != nullptr) {
+      step.multiply = kernels.at(*step.launch.multiply)->value().kernel;
     }
   }
   return true;

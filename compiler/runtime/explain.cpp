@@ -31,7 +31,7 @@ std::vector<DistinctUnit> distinct_units(const std::vector<Step>& steps) {
   for (const Step& step : steps) {
     if (step.kind != GroupKind::kFused) continue;
     add(step.launch.unit);
-    if (step.launch.weight.has_value()) add(step.launch.multiply);
+    if (step.launch.multiply != nullptr) add(*step.launch.multiply);
   }
   return units;
 }

@@ -32,7 +32,7 @@ struct ProductNest {
   int lanes = 16;
   int vectors = 2;  ///< `lanes` in registers.
   int tile_rows = 6;
-  int depth_block = 256;
+  int depth_block = 512;
   int row_block = 96;
   Sym rows;  ///< Of the whole product.
   std::int64_t panels = 0;
