@@ -190,6 +190,23 @@ TEST_F(ProductTest, TheAnswerDoesNotDependOnTheNumberOfThreads) {
   }
 }
 
+TEST_F(ProductTest, ProgramsOfOneModelShareTheirPackedWeights) {
+  const Graph graph = parse_graph(linear_graph(300, 200), "linear.ir");
+  const WeightMap weights = {{"w", random_tensor({200, 300}, 1)}, {"v", random_tensor({200}, 2)}};
+  CompiledModel model(graph, weights, policy_of(ShapePolicy::kStatic, cache_), *backend_, serial_);
+  std::vector<std::int64_t> packed;
+  for (const std::int64_t rows : {3, 5}) {
+    auto result = model.run(std::vector<HostTensor>{random_tensor({1, rows, 300}, 4)});
+    ASSERT_TRUE(result.ok());
+    ASSERT_EQ(result.value().compiles.size(), 1u);
+    packed.push_back(result.value().compiles[0].packed_bytes);
+  }
+  if (__builtin_cpu_supports("fma") == 0) return;
+  EXPECT_GE(packed[0], 200 * 300 * 4);
+  EXPECT_LE(packed[0], 224 * 300 * 4);
+  EXPECT_EQ(packed[1], 0);
+}
+
 struct Form {
   const char* name;
   const char* text;
