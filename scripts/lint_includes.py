@@ -34,7 +34,8 @@ LAYERS = {
     "harness/traffic": ["compiler/support", "compiler/ir", "harness/scenario"],
     "harness/record": ["compiler/support", "reports/schema"],
     "harness/executors": ["compiler/support", "compiler/ir", "compiler/codegen", "compiler/runtime",
-                          "harness/scenario"],
+                          "harness/scenario", "harness/executors/python"],
+    "harness/executors/python": [],
     "harness/executors/torch": ["compiler/support", "compiler/ir", "compiler/runtime",
                                 "compiler/torch", "harness/scenario", "harness/executors"],
     "harness/executors/notorch": ["compiler/support", "compiler/ir", "compiler/runtime",
@@ -51,7 +52,9 @@ LAYERS = {
 }
 
 EXTERNAL = [
-    (re.compile(r"^(ATen|c10|torch|caffe2)/"), "LibTorch", ["compiler/torch", "harness/executors/torch"]),
+    (re.compile(r"^(ATen|c10|torch|caffe2)/"), "LibTorch",
+     ["compiler/torch", "harness/executors/torch", "harness/executors/python"]),
+    (re.compile(r"^(Python\.h|pybind11/)"), "Python", ["harness/executors/python"]),
     (re.compile(r"^(cuda|nvrtc|cupti|cublas|cudnn|nvml)"), "CUDA",
      ["compiler/cuda", "harness/executors/cuda", "harness/probes"]),
     (re.compile(r"^(clang|llvm|lld)/"), "LLVM", ["compiler/codegen/clang"]),

@@ -11,6 +11,7 @@
 #include "compiler/support/text.h"
 #include "harness/cli/commands.h"
 #include "harness/executors/executor.h"
+#include "harness/executors/peer_plugin.h"
 #include "harness/measure/environment.h"
 
 namespace breakeven {
@@ -92,6 +93,11 @@ std::vector<Finding> examine() {
   const std::string module = clang_module_path();
   findings.push_back({"in-process clang", !module.empty(),
                       module.empty() ? "module not found; the system compiler is used" : module});
+  const auto python = probe_python();
+  findings.push_back({"Python for peers", python.ok(),
+                      python.ok() ? python.value() + ", " + python_module_path()
+                                  : "torch-*, torchscript and aot-inductor are missing: " +
+                                        python.refusal().reason});
   const char* cxx = std::getenv("CXX");
   findings.push_back(find_program("system compiler",
                                   {cxx == nullptr ? "" : cxx, "c++", "g++", "clang++"},

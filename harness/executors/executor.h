@@ -42,6 +42,8 @@ class Executor {
   virtual RunOutcome run(std::span<const HostTensor> inputs) = 0;
   virtual Counters counters() const { return {}; }
   virtual std::vector<Fallback> fallbacks() const { return {}; }
+  /// Facts for the results' environment, such as versions of what served: "python" -> "3.11.2".
+  virtual std::map<std::string, std::string> facts() const { return {}; }
 };
 
 /// What an executor may need, fixed before its process starts.
@@ -49,11 +51,12 @@ struct ExecutorContext {
   const Scenario* scenario = nullptr;
   std::filesystem::path cache_dir;  ///< Private to the trial (cold) or handed on (warm_disk).
   int threads = 0;                  ///< Intra-op threads, the same for all arms.
+  bool verify = false;              ///< Nothing is timed: check what the arms must have in common.
 };
 
-/// One row of the arm table: a grammar prefix ("fused:") and how to build it.
+/// One row of the arm table: an arm, or a prefix of arms ("torch-compile:"), and how to build it.
 struct ArmKind {
-  std::string prefix;       ///< "eager", "null", "scripted", "reference", "fused:".
+  std::string prefix;       ///< "eager"; with a colon at its end all arms that start so.
   std::string description;  ///< For `doctor` and error messages.
   std::function<std::unique_ptr<Executor>(const std::string& arm, const ExecutorContext&)> make;
 };

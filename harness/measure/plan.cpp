@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "harness/scenario/arms.h"
+
 namespace breakeven {
 
 std::vector<std::string> phases_of(TrialKind kind) {
@@ -9,7 +11,9 @@ std::vector<std::string> phases_of(TrialKind kind) {
   return {std::string(name_of(kind))};
 }
 
-bool is_compared(const std::string& arm) { return arm.starts_with("fused:") || arm == "reference"; }
+bool is_compared(const std::string& arm) {
+  return arm.starts_with("fused:") || arm == "reference" || parse_peer_arm(arm);
+}
 
 std::vector<PlannedTrial> plan_trials(const std::vector<std::string>& arms, int processes) {
   std::vector<PlannedTrial> plan;

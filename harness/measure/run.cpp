@@ -14,6 +14,7 @@
 #include "harness/measure/environment.h"
 #include "harness/measure/resume.h"
 #include "harness/measure/run_directory.h"
+#include "harness/scenario/arms.h"
 #include "harness/traffic/traffic.h"
 
 namespace breakeven {
@@ -29,8 +30,19 @@ std::uint64_t mixed_seed(std::uint64_t seed, int process, const std::string& pur
   return hash_bytes(purpose + ' ' + std::to_string(process), seed).low >> 11;
 }
 
+/// The factory's own module when it lies beside the scenario, else its name.
+std::string factory_hash(const Scenario& scenario) {
+  const std::string& factory = scenario.model.factory;
+  if (factory.empty()) return "none";
+  std::string path = factory.substr(0, factory.find(':'));
+  std::replace(path.begin(), path.end(), '.', '/');
+  const std::filesystem::path module = scenario.path.parent_path() / (path + ".py");
+  const bool here = std::filesystem::exists(module);
+  return hash_bytes(factory + '\n' + (here ? read_file(module) : std::string())).to_hex();
+}
+
 std::string model_hash(const Scenario& scenario) {
-  if (scenario.model.file.empty()) return "none";
+  if (scenario.model.file.empty()) return factory_hash(scenario);
   if (!std::filesystem::exists(scenario.model.file)) {
     const std::string make = scenario.model.export_args.empty()
                                  ? "Export the model with scripts/export_model.py"
@@ -40,7 +52,8 @@ std::string model_hash(const Scenario& scenario) {
     throw UserError(
         {.file = scenario.model.file, .message = "the model file does not exist", .fix = make});
   }
-  return hash_bytes(read_file(scenario.model.file)).to_hex();
+  const std::string hash = hash_bytes(read_file(scenario.model.file)).to_hex();
+  return scenario.model.factory.empty() ? hash : hash + ' ' + factory_hash(scenario);
 }
 
 /// Facts of the scenario and the machine; no trial yet.
@@ -213,16 +226,17 @@ class Run {
     return spec;
   }
 
-  /// The kernel cache of a trial: its own, empty or a copy of what the cold trial left. Empty path
-  /// when that is gone.
+  /// The kernel cache of a trial: empty, or a copy of what the cold trial left. Always at the same
+  /// path, since compilers of others may write paths into what they keep. Empty path when the cold
+  /// trial left nothing.
   std::filesystem::path prepare_cache(const PlannedTrial& planned) const {
     const std::filesystem::path cold = directory_.cold_cache(planned.arm, planned.process);
-    const bool is_cold = planned.kind == TrialKind::kCold;
     const bool needs_copy =
         planned.kind == TrialKind::kWarmDisk || planned.kind == TrialKind::kWarmed;
-    const std::filesystem::path cache = is_cold ? cold : directory_.work() / "cache-of-trial";
+    const std::filesystem::path cache = cache_of_trial();
     std::error_code error;
     std::filesystem::remove_all(cache, error);
+    if (planned.kind == TrialKind::kCold) std::filesystem::remove_all(cold, error);
     if (needs_copy) {
       if (!std::filesystem::exists(cold)) return {};
       std::filesystem::copy(cold, cache, std::filesystem::copy_options::recursive, error);
@@ -235,6 +249,21 @@ class Run {
     }
     make_directories(cache);
     return std::filesystem::absolute(cache);
+  }
+
+  std::filesystem::path cache_of_trial() const { return directory_.work() / "cache-of-trial"; }
+
+  /// What a cold trial compiled, for the warm ones of its repetition.
+  void keep_cache(const PlannedTrial& planned) const {
+    const std::filesystem::path cold = directory_.cold_cache(planned.arm, planned.process);
+    make_directories(cold.parent_path());
+    std::error_code error;
+    std::filesystem::rename(cache_of_trial(), cold, error);
+    if (!error) return;
+    throw UserError({.file = cold.string(),
+                     .message = "cannot keep the kernel cache: " + error.message(),
+                     .fix = "Choose another directory"},
+                    ExitCode::kEnvironment);
   }
 
   void run_planned(std::size_t index) {
@@ -265,26 +294,28 @@ class Run {
     drop_caches(index);
   }
 
+  /// True when every further trial would meet the same bad input or the same full disk. What an arm
+  /// of PyTorch's own, or a capture of the user's factory, meets says nothing about the others.
+  bool stops_run(std::size_t index, const SubprocessResult& child) const {
+    if (child.ending != SubprocessResult::Ending::kExited) return false;
+    const bool captures = scenario_.model.file.empty() && !scenario_.model.factory.empty();
+    if (captures || parse_peer_arm(plan_[index].arm)) return false;
+    return child.exit_code == static_cast<int>(ExitCode::kBadInput) ||
+           child.exit_code == static_cast<int>(ExitCode::kEnvironment);
+  }
+
   void accept(std::size_t index, const SubprocessResult& child, Nanos wall,
               const std::filesystem::path& out_file) {
-    using Ending = SubprocessResult::Ending;
-    if (child.ending == Ending::kExited &&
-        (child.exit_code == static_cast<int>(ExitCode::kBadInput) ||
-         child.exit_code == static_cast<int>(ExitCode::kEnvironment))) {
-      // Every further trial would meet the same input or the same full disk.
-      throw relayed_error(child);
-    }
-    if (child.ending != Ending::kExited || child.exit_code != 0) {
-      std::error_code ignored;
-      if (plan_[index].kind == TrialKind::kCold) {
-        const auto& planned = plan_[index];
-        std::filesystem::remove_all(directory_.cold_cache(planned.arm, planned.process), ignored);
-      }
+    if (stops_run(index, child)) throw relayed_error(child);
+    if (child.ending != SubprocessResult::Ending::kExited || child.exit_code != 0) {
       add_failure(index, failure_text(child));
       return;
     }
+    if (plan_[index].kind == TrialKind::kCold) keep_cache(plan_[index]);
     Results outcome = read_results(out_file);
+    results_.environment.merge(outcome.environment);
     for (Trial& trial : outcome.trials) {
+      check_weights(trial);
       trial.order = static_cast<int>(index);
       trial.peak_rss_bytes = child.peak_rss_bytes;
       trial.wall_ns = wall;
@@ -295,6 +326,19 @@ class Run {
     results_.accuracy.insert(results_.accuracy.end(), outcome.accuracy.begin(),
                              outcome.accuracy.end());
     sort_trials();
+  }
+
+  /// Arms that do not serve the same weights are not comparable; a factory without a seed of its
+  /// own may make others in each process.
+  void check_weights(Trial& trial) {
+    const auto checksum = trial.counters.find("weights_checksum");
+    if (checksum == trial.counters.end()) return;
+    if (!weights_checksum_) weights_checksum_ = checksum->second;
+    if (*weights_checksum_ == checksum->second) return;
+    trial.ok = false;
+    trial.failure =
+        "its weights are not those of the trials before it: the factory must make the "
+        "same weights in every process";
   }
 
   void add_failure(std::size_t index, const std::string& failure) {
@@ -366,6 +410,7 @@ class Run {
   std::vector<PlannedTrial> plan_;
   TimeEstimate estimate_;
   double trace_seconds_ = 0;
+  std::optional<std::int64_t> weights_checksum_;  ///< Of the first trial that told one.
   Results results_;
 };
 

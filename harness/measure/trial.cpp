@@ -59,8 +59,10 @@ class TrialBody {
       : spec_(spec),
         scenario_(scenario),
         stamps_(stamps),
-        context_{
-            .scenario = &scenario_, .cache_dir = spec.cache_dir, .threads = spec.measure.threads},
+        context_{.scenario = &scenario_,
+                 .cache_dir = spec.cache_dir,
+                 .threads = spec.measure.threads,
+                 .verify = spec.kind == TrialKind::kAccuracy || spec.kind == TrialKind::kPriming},
         workload_(scenario_, spec.measure.seed),
         distribution_(shape_distribution(scenario_)) {
     const ArmKind* kind = find_arm(arms, spec.arm);
@@ -106,6 +108,7 @@ class TrialBody {
         results.trials.push_back(finish("traffic", true));
         break;
     }
+    results.environment = executor_->facts();
     return results;
   }
 

@@ -52,8 +52,9 @@ struct ProcessStamps {
 using MakeAccuracyReference =
     std::function<std::unique_ptr<AccuracyReference>(const ExecutorContext&)>;
 
-/// Runs the trial in this process; raw files are written here. The result holds `trials` and
-/// `accuracy` alone. Throws UserError when the arm cannot serve the scenario at all.
+/// Runs the trial in this process; raw files are written here. The result holds `trials`,
+/// `accuracy` and the arm's own facts in `environment`. Throws UserError when the arm cannot serve
+/// the scenario at all.
 Results run_trial(const TrialSpec& spec, const ArmTable& arms,
                   const MakeAccuracyReference& make_reference, const ProcessStamps& stamps);
 

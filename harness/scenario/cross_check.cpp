@@ -5,6 +5,7 @@
 #include <set>
 
 #include "compiler/support/text.h"
+#include "harness/scenario/arms.h"
 #include "harness/scenario/csv.h"
 #include "harness/scenario/dim_data.h"
 
@@ -185,17 +186,34 @@ class CrossCheck {
                "Add the script, or drop the arm");
       }
       if (arm == "scripted" || arm == "null") continue;
-      if (scenario_.model.file.empty()) {
+      const bool python = !scenario_.model.factory.empty() && arm != "reference";
+      if (scenario_.model.file.empty() && !python) {
         report({"arms", index}, "the arm needs \"model.file\"", "Name a .pt2 or .ir file");
+      } else if (parse_peer_arm(arm) && !python && scenario_.model.file.ends_with(".ir")) {
+        report({"arms", index}, "PyTorch reads no graph text", "Name a .pt2 file or a factory");
       } else if (scenario_.inputs.empty() && fine("inputs")) {
         report({"arms", index}, "the arm needs \"inputs\"", "List the model's inputs");
       }
     }
+    check_factory();
     const std::string& file = scenario_.model.file;
     if (!file.empty() && !file.ends_with(".pt2") && !file.ends_with(".ir")) {
       report({"model", "file"}, "the model is neither .pt2 nor .ir",
              "Export it with scripts/export_model.py");
     }
+  }
+
+  void check_factory() {
+    const std::string& factory = scenario_.model.factory;
+    if (factory.empty()) return;
+    const std::size_t colon = factory.find(':');
+    bool fits = colon != std::string::npos && is_identifier(factory.substr(colon + 1));
+    for (const std::string& part : split(factory.substr(0, colon), '.')) {
+      fits = fits && is_identifier(part);
+    }
+    if (fits) return;
+    report({"model", "factory"}, "the factory is not MODULE:FUNCTION",
+           "Write it as in \"my_models:make_classifier\"");
   }
 
   void check_measure() {

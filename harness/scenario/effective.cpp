@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "compiler/support/text.h"
+#include "harness/scenario/arms.h"
 
 namespace breakeven {
 namespace {
@@ -323,10 +324,10 @@ class Checker {
     const std::vector<std::string>& built = built_arms();
     if (std::find(built.begin(), built.end(), value.text) != built.end()) return;
     const std::string engine = value.text.substr(0, value.text.find_first_of(":+"));
-    const std::vector<std::string> engines = {"null",          "scripted",    "reference",
-                                              "eager",         "fused",       "torch-eager",
-                                              "torch-compile", "aot-inductor"};
-    const std::string known = "This build has " + listed(built);
+    const std::vector<std::string> engines = {"null",        "scripted",      "reference",
+                                              "eager",       "fused",         "torch-eager",
+                                              "torchscript", "torch-compile", "aot-inductor"};
+    const std::string known = "This build has " + listed(arm_forms());
     if (std::find(engines.begin(), engines.end(), engine) != engines.end()) {
       report(value.place, '"' + name + "\" is an arm that this build does not have", known,
              value.quoted());

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "compiler/ir/dtype.h"
+#include "harness/scenario/arms.h"
 
 namespace breakeven {
 namespace {
@@ -99,6 +100,9 @@ const ObjectKeys& model_keys() {
                text("file", "\"\"",
                     "A torch.export archive (.pt2) or graph text (.ir), relative to this file; "
                     "needed by every arm but null and scripted."),
+               text("factory", "\"\"",
+                    "Python function MODULE:FUNCTION that makes the model, its module beside this "
+                    "file or installed; for PyTorch's own arms, and for all when `file` is empty."),
                row(KeyType::kStringList, "export", "[]",
                    "Arguments of scripts/export_model.py that make `file`."),
                optional(nested(KeyType::kObject, "script", kRequired, script_keys(), 1,
@@ -291,7 +295,7 @@ std::vector<Key> judgement_keys() {
       row(KeyType::kStringList, "arms", kRequired, "What is compared; the first is the baseline.");
   arms.one_of = built_arms();
   arms.min_items = 1;
-  arms.max_items = 16;
+  arms.max_items = 64;
   arms.unique_items = true;
   return {number("slo_p99_ms", "0", 0, 1e7,
                  "Latency that 99 % of requests must meet, from intended arrival; 0: none."),
@@ -316,12 +320,6 @@ bool is_identifier(std::string_view text) {
     if (!letter && !(c >= '0' && c <= '9') && c != '_') return false;
   }
   return true;
-}
-
-const std::vector<std::string>& built_arms() {
-  static const std::vector<std::string> arms = {"null",  "scripted",     "reference",
-                                                "eager", "fused:static", "fused:dynamic"};
-  return arms;
 }
 
 const ObjectKeys& scenario_keys() {

@@ -65,7 +65,4 @@ bool is_identifier(std::string_view text);
 /// The whole scenario file.
 const ObjectKeys& scenario_keys();
 
-/// Arms that this program builds.
-const std::vector<std::string>& built_arms();
-
 }  // namespace breakeven

@@ -141,6 +141,7 @@ Scenario read_scenario(Reader in, const std::filesystem::path& path) {
   const Reader model = in.at("model");
   scenario.model.name = model.text("name");
   scenario.model.file = absolute_path(directory, model.text("file"));
+  scenario.model.factory = model.text("factory");
   scenario.model.export_args = model.texts("export");
   if (model.has("script")) scenario.model.script = read_script(model.at("script"));
   read_inputs(in, scenario);

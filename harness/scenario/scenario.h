@@ -48,6 +48,7 @@ struct ScriptSpec {
 struct ModelSpec {
   std::string name;
   std::string file;                      ///< Absolute path; empty for null and scripted.
+  std::string factory;                   ///< Python MODULE:FUNCTION that makes the model, or empty.
   std::vector<std::string> export_args;  ///< How scripts/export_model.py makes `file`.
   std::optional<ScriptSpec> script;
 };

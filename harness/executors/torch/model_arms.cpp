@@ -5,15 +5,25 @@
 #include "compiler/torch/torch_backend.h"
 #include "harness/executors/executor.h"
 #include "harness/executors/fused_executor.h"
+#include "harness/executors/peer_executor.h"
 #include "harness/executors/shape_label.h"
+#include "harness/executors/torch/aot_executor.h"
 
 namespace breakeven {
 namespace {
 
-/// By the file's extension: a torch.export archive, or graph text.
+/// By the file's extension: a torch.export archive, or graph text. A factory's model is captured.
 LoadedModel load_model(const ExecutorContext& context) {
   const Scenario& scenario = *context.scenario;
   set_torch_threads(context.threads);
+  if (scenario.model.file.empty() && !scenario.model.factory.empty()) {
+    std::vector<Stage> stages;
+    const std::filesystem::path archive = capture_model(context, stages);
+    const Nanos start = now_ns();
+    ImportedModel imported = import_pt2(archive);
+    stages.push_back({"import", now_ns() - start});
+    return {std::move(imported.graph), std::move(imported.weights), std::move(stages)};
+  }
   const std::string extension = std::filesystem::path(scenario.model.file).extension();
   if (extension == ".ir") return load_ir_model(scenario);
   check_model_file(scenario);
@@ -102,7 +112,7 @@ std::unique_ptr<Executor> make_fused(const std::string& arm, const ExecutorConte
 }  // namespace
 
 ArmTable model_arms() {
-  return {
+  ArmTable arms = {
       {"eager", "LibTorch " + torch_version() + ", op by op",
        [](const std::string&, const ExecutorContext& context) -> std::unique_ptr<Executor> {
          return std::make_unique<EagerExecutor>(context);
@@ -110,9 +120,16 @@ ArmTable model_arms() {
       {"fused:static", "this compiler, one program for each exact shape", make_fused},
       {"fused:dynamic", "this compiler, one program for all shapes in range", make_fused},
   };
+  for (ArmKind& arm : python_arms()) arms.push_back(std::move(arm));
+  arms.push_back({"aot-inductor", "AOTInductor's package, run by LibTorch", make_aot_executor});
+  return arms;
 }
 
 std::unique_ptr<AccuracyReference> make_accuracy_reference(const ExecutorContext& context) {
+  // A model that torch.export refuses is still compared, with its own eager form.
+  if (context.scenario->model.file.empty() && !context.scenario->model.factory.empty()) {
+    return make_python_reference(context);
+  }
   return std::make_unique<TorchAccuracyReference>(context);
 }
 

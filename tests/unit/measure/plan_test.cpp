@@ -15,6 +15,14 @@ TEST(Plan, StartsWithEachArmOnceAndComparesCompiledOnes) {
   EXPECT_EQ(plan[1].kind, TrialKind::kAccuracy);
 }
 
+TEST(Plan, ArmsOfPyTorchsOwnAreComparedWithEager) {
+  for (const char* arm : {"torch-eager", "torch-compile:default", "torchscript", "aot-inductor"}) {
+    EXPECT_TRUE(is_compared(arm)) << arm;
+  }
+  EXPECT_FALSE(is_compared("eager"));
+  EXPECT_FALSE(is_compared("scripted"));
+}
+
 TEST(Plan, NoArmKeepsAPlace) {
   const std::vector<std::string> arms = {"a", "b", "c"};
   std::map<std::string, std::map<std::size_t, int>> places;
