@@ -110,6 +110,9 @@ def main():
 
 
 def judge(copy, mutant, arguments):
+    # The last mutant's source is as before, its programs are not.
+    if build(copy, arguments.preset, mutant["targets"], arguments.jobs).returncode != 0:
+        return "unbuilt"
     ran, failed = run_tests(copy, arguments.preset, mutant["tests"])
     if ran == 0:
         return "no test"

@@ -47,8 +47,9 @@ std::string line_of(const MeasuredRow& measured) {
 }  // namespace
 
 ExitCode selfbench_command(const SelfbenchArguments& arguments, Terminal& terminal) {
-  const std::filesystem::path path =
-      arguments.table.empty() ? figure_table_path(arguments.group) : std::filesystem::path(arguments.table);
+  const std::filesystem::path path = arguments.table.empty()
+                                         ? figure_table_path(arguments.group)
+                                         : std::filesystem::path(arguments.table);
   const FigureTable table = load_figure_table(path);
   const InterruptScope interrupt;
   const std::map<std::string, std::string> machine = machine_environment();

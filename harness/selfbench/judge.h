@@ -22,7 +22,7 @@ struct RawPair {
 struct MeasuredRow {
   FigureRow row;
   std::vector<RawPair> raw;
-  std::string reason;  ///< Why something is missing: "lost its peer: ...".
+  std::string reason;                  ///< Why something is missing: "lost its peer: ...".
   std::optional<double> ours, theirs;  ///< Medians of process medians; of the judged pair.
   std::optional<double> value;
   std::string peer;          ///< Of the judged pair.
@@ -34,8 +34,8 @@ struct MeasuredRow {
 /// against is judged. A row with a reason, or without samples, does not hold.
 void judge(MeasuredRow& measured);
 
-/// The same for a kGeomean row, from ours over theirs of the rows that its expression names; none of
-/// them may be missing.
+/// The same for a kGeomean row, from ours over theirs of the rows that its expression names; none
+/// of them may be missing.
 void judge_geomean(MeasuredRow& measured, const std::vector<MeasuredRow>& others);
 
 double median(std::vector<double> values);

@@ -1,10 +1,14 @@
 #include "harness/selfbench/probe.h"
 
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
+#include <fstream>
 #include <functional>
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "compiler/runtime/compiled_model.h"
 #include "compiler/support/check.h"
@@ -40,17 +44,41 @@ Side block_of(Work work) {
   };
 }
 
-std::int64_t preemptions() {
-  struct rusage usage{};
-  ::getrusage(RUSAGE_SELF, &usage);
-  return usage.ru_nivcsw;
+double seconds(const timeval& time) {
+  return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
 }
 
+/// Processor time that was not this process's since an earlier moment: other processes', and what
+/// the hypervisor gave to others.
+class OthersTime {
+ public:
+  double since_start() const { return now() - start_; }
+
+ private:
+  static double now() {
+    std::ifstream stat("/proc/stat");
+    std::string cpu;
+    stat >> cpu;
+    double busy = 0;
+    constexpr int kFields = 8;  // user nice system idle iowait irq softirq steal
+    for (int i = 0; i < kFields; ++i) {
+      double ticks = 0;
+      stat >> ticks;
+      if (i != 3 && i != 4) busy += ticks / static_cast<double>(::sysconf(_SC_CLK_TCK));
+    }
+    struct rusage own{};
+    ::getrusage(RUSAGE_SELF, &own);
+    return busy - seconds(own.ru_utime) - seconds(own.ru_stime);
+  }
+
+  double start_ = now();
+};
+
 /// Both sides in turn, the first of a turn changing, so that neither gains from its place. Throws
-/// when other processes took the cores away too often for the times to mean anything.
+/// when other work had too much of the cores for the times to mean anything.
 ProbeSamples in_turn(const Side& ours, const Side& theirs, int turns) {
-  constexpr double kMostPerSecond = 50;
-  const std::int64_t before = preemptions();
+  constexpr double kMostOthers = 0.05;
+  const OthersTime others;
   const Nanos start = now_ns();
   ProbeSamples samples;
   for (int turn = 0; turn < turns; ++turn) {
@@ -58,11 +86,12 @@ ProbeSamples in_turn(const Side& ours, const Side& theirs, int turns) {
     ours(samples.ours);
     if (turn % 2 == 0 && theirs) theirs(samples.theirs);
   }
-  const double seconds = static_cast<double>(now_ns() - start) * 1e-9;
-  const auto lost = static_cast<double>(preemptions() - before);
-  if (lost > kMostPerSecond * std::max(seconds, 0.1)) {
-    throw UserError(Diagnostic{"", 0, 0, "other work takes the cores from the benchmark",
-                               format_double(lost / seconds) + " preemptions a second",
+  const double wall = static_cast<double>(now_ns() - start) * 1e-9;
+  const double share = others.since_start() / (wall * usable_cores());
+  constexpr double kTick = 0.03;  // Ticks are coarse: of a short measurement they say little.
+  if (share > kMostOthers + kTick / wall) {
+    throw UserError(Diagnostic{"", 0, 0, "other work had the cores while the benchmark ran",
+                               format_double(std::round(share * 100)) + " % of their time",
                                "Stop it and measure again"});
   }
   return samples;
@@ -114,8 +143,8 @@ class LoadedArm {
       : scenario_(scenario) {
     const ArmKind* kind = find_arm(arms, arm);
     if (kind == nullptr) {
-      throw UserError(Diagnostic{scenario.path.string(), 0, 0, "this build does not have the arm",
-                                 arm, ""});
+      throw UserError(
+          Diagnostic{scenario.path.string(), 0, 0, "this build does not have the arm", arm, ""});
     }
     context_ = {.scenario = &scenario, .cache_dir = cache / safe_folder(arm), .threads = threads};
     executor_ = kind->make(arm, context_);
@@ -127,12 +156,10 @@ class LoadedArm {
     const RunOutcome outcome = executor_->run(inputs);
     compiles_ += static_cast<std::int64_t>(outcome.compiles.size());
     if (outcome.fell_back) {
-      throw UserError(Diagnostic{scenario_.path.string(), 0, 0,
-                                 "the compiled arm ran the request eagerly",
-                                 executor_->fallbacks().empty()
-                                     ? std::string()
-                                     : executor_->fallbacks().back().reason,
-                                 ""});
+      throw UserError(Diagnostic{
+          scenario_.path.string(), 0, 0, "the compiled arm ran the request eagerly",
+          executor_->fallbacks().empty() ? std::string() : executor_->fallbacks().back().reason,
+          ""});
     }
     answer_bytes_ = 0;
     for (const HostTensor& output : outcome.outputs) answer_bytes_ += output.byte_count();
@@ -165,24 +192,22 @@ std::int64_t bytes_of(const std::vector<HostTensor>& tensors) {
 /// Times of what the machine could do at most for the row.
 Side limit_of(const FigureRow& row, std::int64_t moved, int threads) {
   constexpr int kPasses = 5;
-  const auto append = [](std::vector<double>& to, const std::vector<double>& from) {
-    to.insert(to.end(), from.begin(), from.end());
-  };
-  if (row.probe == Probe::kCopy) {
-    return [=](std::vector<double>& to) { append(to, time_copy(moved, threads, kPasses)); };
-  }
-  if (row.probe == Probe::kStream) {
-    return [=](std::vector<double>& to) { append(to, time_stream(row.bytes, threads, kPasses)); };
-  }
   return [=](std::vector<double>& to) {
-    std::vector<double> passes = time_stream(row.bytes + moved, threads, kPasses);
-    const std::vector<double> fmas = time_fmas(row.fmas, threads, kPasses);
-    for (std::size_t i = 0; i < passes.size(); ++i) to.push_back(std::max(passes[i], fmas[i]));
+    // The pool of our arm spins for some milliseconds after its last request.
+    std::this_thread::sleep_for(std::chrono::milliseconds(30));
+    std::vector<double> passes = row.probe == Probe::kCopy
+                                     ? time_copy(moved, threads, kPasses)
+                                     : time_stream(row.bytes + moved, threads, kPasses);
+    if (row.probe == Probe::kRoofline) {
+      const std::vector<double> fmas = time_fmas(row.fmas, threads, kPasses);
+      for (int i = 0; i < kPasses; ++i) passes[i] = std::max(passes[i], fmas[i]);
+    }
+    to.insert(to.end(), passes.begin(), passes.end());
   };
 }
 
 constexpr int kTurns = 12;
-constexpr int kLimitTurns = 6;
+constexpr int kLimitTurns = 10;
 
 }  // namespace
 
@@ -248,7 +273,9 @@ ProbeSamples run_probe(const FigureTable& table, const FigureRow& row, const std
   }
   if (row.value == FigureValue::kOurs) return in_turn(ours.block(inputs), {}, kTurns);
   const std::int64_t moved = bytes_of(inputs) + ours.answer_bytes();
-  return in_turn(ours.block(inputs), limit_of(row, moved, threads), kLimitTurns);
+  const bool weights_alone = row.probe == Probe::kStream;
+  return in_turn(ours.block(inputs), limit_of(row, weights_alone ? 0 : moved, threads),
+                 kLimitTurns);
 }
 
 }  // namespace breakeven

@@ -69,9 +69,8 @@ std::vector<MeasuredRow> read_lines(std::string_view text, const FigureTable& ta
   for (const std::string& line : split(text, '\n')) {
     std::optional<MeasuredRow> measured = measured_by(line, table, run);
     if (!measured.has_value()) continue;
-    std::erase_if(rows, [&](const MeasuredRow& old) {
-      return old.row.figure == measured->row.figure;
-    });
+    std::erase_if(rows,
+                  [&](const MeasuredRow& old) { return old.row.figure == measured->row.figure; });
     // What was missing then may be there now.
     if (measured->value.has_value()) rows.push_back(std::move(*measured));
   }

@@ -40,7 +40,8 @@ class Selfbench {
       result.interrupted = is_interrupted();
       if (result.interrupted) break;
       result.rows.push_back(one_row(*row));
-      if (options_.progress) options_.progress(result.rows.back(), result.rows.size(), wanted.size());
+      if (options_.progress)
+        options_.progress(result.rows.back(), result.rows.size(), wanted.size());
     }
     result.interrupted = is_interrupted();
     return result;
@@ -57,8 +58,8 @@ class Selfbench {
         if (std::regex_search(row.figure, filter)) rows.push_back(&row);
       }
     } catch (const std::regex_error& error) {
-      throw UserError(Diagnostic{"", 0, 0, "--filter is no regular expression", options_.filter,
-                                 error.what()});
+      throw UserError(
+          Diagnostic{"", 0, 0, "--filter is no regular expression", options_.filter, error.what()});
     }
     if (!rows.empty()) return rows;
     throw UserError(Diagnostic{table_.path.string(), 0, 0, "no figure is named by --filter",
@@ -114,7 +115,8 @@ class Selfbench {
     if (!row.model.empty()) {
       const FigureModel& model = table_.models.at(row.model);
       if (!std::filesystem::is_regular_file(model.file)) {
-        throw Missing{"the model file " + model.file + " is missing; make it: scripts/export_model.py " +
+        throw Missing{"the model file " + model.file +
+                      " is missing; make it: scripts/export_model.py " +
                       join(model.export_args, " ")};
       }
     }
@@ -206,8 +208,8 @@ class Selfbench {
 }  // namespace
 
 bool SelfbenchResult::holds() const {
-  return !rows.empty() && std::all_of(rows.begin(), rows.end(),
-                                      [](const MeasuredRow& row) { return row.holds; });
+  return !rows.empty() &&
+         std::all_of(rows.begin(), rows.end(), [](const MeasuredRow& row) { return row.holds; });
 }
 
 SelfbenchResult run_selfbench(const FigureTable& table, const SelfbenchOptions& options) {

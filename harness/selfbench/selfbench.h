@@ -14,8 +14,8 @@
 namespace breakeven {
 
 struct SelfbenchOptions {
-  std::string filter;              ///< Regular expression on figures; empty: all.
-  std::filesystem::path out_file;  ///< JSON lines, one a row, appended as measured; empty: none.
+  std::string filter;                ///< Regular expression on figures; empty: all.
+  std::filesystem::path out_file;    ///< JSON lines, one a row, appended as measured; empty: none.
   std::vector<std::string> program;  ///< argv in front of "__trial" and "__selfbench".
   ArmTable arms;                     ///< Of this build: a peer that is not there is lost.
   std::string device;

@@ -20,8 +20,8 @@ constexpr std::array<std::string_view, 11> kProbes = {
 constexpr std::array<std::string_view, 3> kValues = {"ours", "ours/peer", "peer/ours"};
 constexpr std::array<std::string_view, 5> kUnits = {"us", "ms", "s", "x", "compiles"};
 constexpr std::array<std::string_view, 17> kKeys = {
-    "figure", "probe", "model", "depth",    "sizes",     "dtype", "arm",  "peers", "value",
-    "op",     "target", "unit", "by_bound", "processes", "bytes", "fmas", "of"};
+    "figure", "probe",  "model", "depth",    "sizes",     "dtype", "arm",  "peers", "value",
+    "op",     "target", "unit",  "by_bound", "processes", "bytes", "fmas", "of"};
 
 template <std::size_t N>
 std::size_t place_of(const std::array<std::string_view, N>& words, const std::string& word) {

@@ -43,13 +43,13 @@ struct FigureRow {
   FigureValue value = FigureValue::kOurs;
   bool at_most = true;  ///< op "<=", else ">=".
   double target = 0;
-  std::string unit;         ///< Of value and target: "us", "ms", "s", "x", "compiles".
-  bool by_bound = false;    ///< The ratio's 95 % bound is judged instead of its median.
-  int processes = 3;        ///< Repetitions, each in processes of its own.
-  std::int64_t bytes = 0;   ///< Of kStream.
-  std::int64_t fmas = 0;    ///< Of kRoofline: multiply-adds of a request.
-  std::string of;           ///< Of kGeomean: regular expression on figures.
-  std::string text;         ///< The row as in the file: what a resumed table compares.
+  std::string unit;        ///< Of value and target: "us", "ms", "s", "x", "compiles".
+  bool by_bound = false;   ///< The ratio's 95 % bound is judged instead of its median.
+  int processes = 3;       ///< Repetitions, each in processes of its own.
+  std::int64_t bytes = 0;  ///< Of kStream.
+  std::int64_t fmas = 0;   ///< Of kRoofline: multiply-adds of a request.
+  std::string of;          ///< Of kGeomean: regular expression on figures.
+  std::string text;        ///< The row as in the file: what a resumed table compares.
 };
 
 struct FigureModel {
