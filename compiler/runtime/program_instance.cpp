@@ -12,7 +12,7 @@ namespace breakeven {
 namespace {
 
 /// Scalar operations that one worker should get at least: below it, waking another costs more.
-constexpr std::int64_t kGrainOperations = 32 * 1024;
+constexpr std::int64_t kGrainOperations = 64 * 1024;
 /// Scratch up to this size lives on the stack of the worker.
 constexpr std::int64_t kStackScratch = 32 * 1024;
 
