@@ -11,6 +11,8 @@ namespace {
 /// Depths that a tile's loop does at a time.
 constexpr int kUnroll = 2;
 constexpr int kLineBytes = 64;
+/// How far before its use a weight that is read once is fetched: memory's latency, in one L1.
+constexpr int kAheadBytes = 8192;
 
 std::string text_of(std::int64_t value) { return std::to_string(value); }
 
@@ -127,32 +129,31 @@ class MultiplyText {
     }
   }
 
-  /// Rows are shared out evenly among as few tiles as hold them. Each tile fetches its share of the
-  /// depths that come next: `advance` bytes for each depth, as one line or two `gap` apart.
+  /// Rows are shared out evenly among as few tiles as hold them, depths among blocks. Each tile
+  /// fetches its share of what comes next, `advance` bytes for each depth as one line or two `gap`
+  /// apart: the next block where several tiles read this one, else a little ahead in the stream.
   void entry() {
     const std::string lanes = text_of(nest_.lanes);
-    const std::string block = text_of(nest_.depth_block);
-    const int bytes = 4 * nest_.lanes;
+    const std::string line = text_of(kLineBytes);
     text_ +=
         "extern \"C\" void be_multiply(const float* const* rows, be_i64 count, be_i64 depth,\n"
         "                            const float* w, float* sums) {\n"
-        "  const be_i64 tiles = (count + " +
+        "  if (count < 1) return;\n  const be_i64 tiles = (count + " +
         text_of(nest_.tile_rows - 1) + ") / " + text_of(nest_.tile_rows) +
-        ";\n  const be_i64 advance = " + text_of(bytes) +
-        " / (tiles > 0 ? tiles : 1);\n  const be_i64 gap = advance > " + text_of(kLineBytes) +
-        " ? " + text_of(kLineBytes) +
-        " : 0;\n  for (be_i64 from = 0; from < depth; from += " + block +
-        ") {\n    const be_i64 to = from + " + block + " < depth ? from + " + block +
-        " : depth;\n    const float* block = w + " + lanes +
-        " * from;\n    const char* ahead = (const char*)(block + " +
-        text_of(static_cast<std::int64_t>(nest_.lanes) * nest_.depth_block) +
-        ");\n    be_i64 row = 0;\n    for (be_i64 t = 0; t < tiles; ++t) {\n"
+        ";\n  const be_i64 blocks = (depth + " + text_of(nest_.depth_block - 1) + ") / " +
+        text_of(nest_.depth_block) + ";\n  const be_i64 advance = " + text_of(4 * nest_.lanes) +
+        " / tiles;\n  const be_i64 gap = advance > " + line + " ? " + line +
+        " : 0;\n  for (be_i64 b = 0; b < blocks; ++b) {\n"
+        "    const be_i64 from = b * depth / blocks, to = (b + 1) * depth / blocks;\n"
+        "    const char* ahead = tiles > 1 ? (const char*)(w + " +
+        lanes + " * to) : (const char*)(w + " + lanes + " * from) + " + text_of(kAheadBytes) +
+        ";\n    be_i64 row = 0;\n    for (be_i64 t = 0; t < tiles; ++t) {\n"
         "      const be_i64 height = count / tiles + (t < count % tiles);\n"
         "      switch (height) {\n";
     for (int rows = 1; rows <= nest_.tile_rows; ++rows) {
       text_ += "        case " + text_of(rows) + ":\n          tile_" + text_of(rows) +
-               "(rows + row, from, to, block, ahead, gap, advance, sums + " + lanes +
-               " * row);\n          break;\n";
+               "(rows + row, from, to, w + " + lanes + " * from, ahead, gap, advance, sums + " +
+               lanes + " * row);\n          break;\n";
     }
     text_ +=
         "      }\n      ahead += advance * (to - from);\n      row += height;\n    }\n  }\n}\n";

@@ -178,7 +178,7 @@ Result<bool> compile_kernels(std::vector<Step>& steps, KernelCache& cache, int t
 
 void pack_weights(const Graph& graph, const WeightMap& weights, std::vector<Step>& steps,
                   PackedWeights& packed, ParallelFor& parallel, CompileEvent& event) {
-  const std::int64_t before = packed.bytes();
+  const std::int64_t before = packed.bytes_made();
   for (Step& step : steps) {
     if (!step.launch.weight.has_value()) continue;
     const Node& node = graph.node_of(step.launch.weight->value);
@@ -186,7 +186,7 @@ void pack_weights(const Graph& graph, const WeightMap& weights, std::vector<Step
         node.kind == NodeKind::kConstant ? node.literal : weights.at(node.name);
     step.panels = packed.get(tensor, *step.launch.weight, step.launch.panel_lanes, parallel);
   }
-  event.packed_bytes = packed.bytes() - before;
+  event.packed_bytes = packed.bytes_made() - before;
 }
 
 }  // namespace breakeven

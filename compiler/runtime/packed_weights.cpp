@@ -63,25 +63,25 @@ std::shared_ptr<const float> PackedWeights::get(const HostTensor& weight,
                 {layout.column_stride, layout.depth_stride, layout.columns, layout.depth, lanes}};
   // Held while packing: who wants the same weight waits for it instead of packing it again.
   const std::lock_guard lock(mutex_);
-  Copy& copy = copies_[key];
-  if (std::shared_ptr<const float> known = copy.panels.lock()) return known;
+  std::weak_ptr<const float>& copy = copies_[key];
+  if (std::shared_ptr<const float> known = copy.lock()) return known;
   const std::int64_t panels = (shape.columns + lanes - 1) / lanes;
-  copy.bytes = panels * lanes * shape.depth * static_cast<std::int64_t>(sizeof(float));
-  const std::shared_ptr<float> made = panel_memory(static_cast<std::size_t>(copy.bytes));
+  const std::int64_t bytes =
+      panels * lanes * shape.depth * static_cast<std::int64_t>(sizeof(float));
+  const std::shared_ptr<float> made = panel_memory(static_cast<std::size_t>(bytes));
+  bytes_made_ += bytes;
   parallel.run(panels, 1, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t p = begin; p < end; ++p) {
       pack_panel(weight.as<float>(), layout, p, made.get() + p * lanes * shape.depth);
     }
   });
-  copy.panels = made;
+  copy = made;
   return made;
 }
 
-std::int64_t PackedWeights::bytes() const {
+std::int64_t PackedWeights::bytes_made() const {
   const std::lock_guard lock(mutex_);
-  std::int64_t total = 0;
-  for (const auto& [key, copy] : copies_) total += copy.panels.expired() ? 0 : copy.bytes;
-  return total;
+  return bytes_made_;
 }
 
 }  // namespace breakeven

@@ -21,8 +21,8 @@ class PackedWeights {
   /// The packed copy of `weight`, f32 of two dims with any strides; made now when there is none.
   std::shared_ptr<const float> get(const HostTensor& weight, const ProductWeight& shape, int lanes,
                                    ParallelFor& parallel);
-  /// Of the copies alive now.
-  std::int64_t bytes() const;
+  /// Of all copies made so far.
+  std::int64_t bytes_made() const;
 
  private:
   struct Key {
@@ -30,13 +30,9 @@ class PackedWeights {
     std::vector<std::int64_t> layout;  ///< Strides by column and depth, columns, depth, lanes.
     auto operator<=>(const Key&) const = default;
   };
-  struct Copy {
-    std::weak_ptr<const float> panels;
-    std::int64_t bytes = 0;
-  };
-
   mutable std::mutex mutex_;
-  std::map<Key, Copy> copies_;
+  std::map<Key, std::weak_ptr<const float>> copies_;
+  std::int64_t bytes_made_ = 0;
 };
 
 }  // namespace breakeven
