@@ -109,11 +109,13 @@ struct FusionPlan {
   std::vector<RefusedEdge> refused;
 };
 
+/// Why a product that could be generated goes to the library all the same; empty: it does not.
+using LeaveProduct = std::function<std::string(const Graph&, const Product&)>;
+
 struct FusionOptions {
   bool fuse = true;       ///< Off: every op is a library call.
   int max_members = 160;  ///< Ops in one kernel; compile time grows faster than linearly.
-  /// Why a product that could be generated goes to the library all the same; empty: it does not.
-  std::function<std::string(const Graph&, const Product&)> leave_product;
+  LeaveProduct leave_product;
 };
 
 /// Cuts `graph` into groups. Interns new index expressions in graph.syms, changes nothing else.

@@ -41,28 +41,11 @@ Step library_step(const Graph& graph, const Group& group, int node) {
   return step;
 }
 
-/// Rows up to which the generated product is the faster one.
-constexpr std::int64_t kProductRows = 64;
-
-std::string why_left_to_library(const Graph& graph, const Product& product,
-                                const VectorUnit& unit) {
-  if (!unit.fused_multiply_add) return "the processor has no fused multiply-add";
-  std::int64_t rows = 1;
-  const std::vector<Sym>& sizes = graph.type(product.rows).sizes;
-  for (std::size_t d = 0; d + 1 < sizes.size(); ++d) {
-    const auto size = graph.syms.as_constant(sizes[d]);
-    if (!size.has_value()) return {};
-    rows *= *size;
-  }
-  if (rows <= kProductRows) return {};
-  return "a product of " + std::to_string(rows) + " rows is the library's: more than " +
-         std::to_string(kProductRows);
-}
-
 }  // namespace
 
 LoweredGraph lower(const Graph& graph, const CompileOptions& options, const CpuTarget& target,
-                   std::span<const std::int64_t> symbol_values, StageTimer& timer) {
+                   const LeaveProduct& leave_product, std::span<const std::int64_t> symbol_values,
+                   StageTimer& timer) {
   const VectorUnit unit = vector_unit(target);
   LoweredGraph lowered;
   lowered.graph = run_pipeline(
@@ -70,9 +53,15 @@ LoweredGraph lower(const Graph& graph, const CompileOptions& options, const CpuT
   timer.end("passes");
   FusionOptions fusion;
   fusion.fuse = options.fuse;
-  fusion.leave_product = [&unit](const Graph& given, const Product& product) {
-    return why_left_to_library(given, product, unit);
-  };
+  fusion.leave_product = leave_product;
+  // Asked ahead of fusion, so that what measuring takes is a stage of its own.
+  for (const Node& node : lowered.graph.nodes()) {
+    if (!options.fuse || !is_product(node)) continue;
+    if (const auto product = product_of(lowered.graph, node); product.ok()) {
+      leave_product(lowered.graph, product.value());
+    }
+  }
+  timer.end("choose");
   lowered.plan = fuse(lowered.graph, fusion);
   timer.end("fuse");
   std::vector<Schedule> schedules;

@@ -34,9 +34,11 @@ class StageTimer {
   std::vector<Stage> stages_;
 };
 
-/// Passes, fusion, schedule and emission. `symbol_values` are used by the static policy alone.
+/// Passes, fusion, schedule and emission. `leave_product` as FusionOptions has it. `symbol_values`
+/// are used by the static policy alone.
 LoweredGraph lower(const Graph& graph, const CompileOptions& options, const CpuTarget& target,
-                   std::span<const std::int64_t> symbol_values, StageTimer& timer);
+                   const LeaveProduct& leave_product, std::span<const std::int64_t> symbol_values,
+                   StageTimer& timer);
 /// Every node a library call, in graph order: the eager fallback.
 LoweredGraph lower_eagerly(const Graph& graph);
 

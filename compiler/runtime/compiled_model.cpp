@@ -7,6 +7,7 @@
 
 #include "compiler/runtime/compile.h"
 #include "compiler/runtime/guards.h"
+#include "compiler/runtime/product_choice.h"
 #include "compiler/support/error.h"
 
 namespace breakeven {
@@ -47,6 +48,7 @@ struct CompiledModel::State {
       : graph(std::move(given_graph)),
         weights(std::move(given_weights)),
         options(std::move(given_options)),
+        choice(options.cache_dir, target, given_parallel.thread_count()),
         backend(given_backend),
         parallel(given_parallel) {
     DriverOptions wanted;
@@ -93,6 +95,7 @@ struct CompiledModel::State {
   WeightMap weights;
   CompileOptions options;
   CpuTarget target = detect_cpu();
+  ProductChoice choice;
   ExternBackend& backend;
   ParallelFor& parallel;
   std::unique_ptr<Driver> driver;
@@ -191,7 +194,13 @@ Result<std::shared_ptr<Program>> CompiledModel::State::build(
   StageTimer timer;
   LoweredGraph lowered;
   try {
-    lowered = lower(graph, options, target, symbol_values, timer);
+    std::optional<ProductChoice::Bench> bench;
+    if (cache != nullptr) bench.emplace(ProductChoice::Bench{*cache, backend, parallel});
+    const LeaveProduct leave = [&](const Graph& given, const Product& product) {
+      return choice.why_library(given, product, bench.has_value() ? &*bench : nullptr);
+    };
+    lowered = lower(graph, options, target, leave, symbol_values, timer);
+    event.choices = choice.take_log();
   } catch (const UserError& error) {
     // Sizes at which the graph itself is unsound: eager says so in its own words, or copes.
     return Refusal{"unsound_at_these_sizes", error.what()};

@@ -1,9 +1,11 @@
 #include <algorithm>
+#include <thread>
 #include <utility>
 
 #include "compiler/passes/passes.h"
 #include "compiler/runtime/compile.h"
 #include "compiler/runtime/guards.h"
+#include "compiler/runtime/product_choice.h"
 #include "compiler/schedule/schedule.h"
 #include "compiler/support/error.h"
 #include "compiler/support/text.h"
@@ -97,6 +99,19 @@ std::string print_cache(const std::vector<Step>& steps, const CompileOptions& op
   return text;
 }
 
+/// Threads that a model of these options runs on: choices of other counts do not hold for it.
+int threads_of(const CompileOptions& options) {
+  return options.compile_threads > 0
+             ? options.compile_threads
+             : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+}
+
+std::string print_choices(const ProductChoice& choice) {
+  std::string text;
+  for (const std::string& line : choice.lines()) text += "product " + line + '\n';
+  return text;
+}
+
 }  // namespace
 
 std::vector<std::string> explain_stages() {
@@ -137,11 +152,15 @@ std::string explain_stage(const Graph& graph, const WeightMap& weights,
     if (one.name == stage) return print_graph(one.graph);
   }
   StageTimer timer;
-  const LoweredGraph lowered = lower(graph, options, detect_cpu(), symbol_values, timer);
+  ProductChoice choice(options.cache_dir, detect_cpu(), threads_of(options));
+  const LeaveProduct leave = [&choice](const Graph& given, const Product& product) {
+    return choice.why_library(given, product, nullptr);
+  };
+  const LoweredGraph lowered = lower(graph, options, detect_cpu(), leave, symbol_values, timer);
   if (stage == "fuse") return print_plan(lowered.graph, lowered.plan);
   if (stage == "schedule") return print_schedules(lowered.graph, lowered.plan);
   if (stage == "source") return print_source(lowered.steps);
-  return print_cache(lowered.steps, options);
+  return print_cache(lowered.steps, options) + print_choices(choice);
 }
 
 }  // namespace breakeven
