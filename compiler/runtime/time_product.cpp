@@ -99,8 +99,8 @@ Result<ProductTimes> time_product(const ProductSize& size, const VectorUnit& uni
   auto kernel = bench.cache.get(multiply.text, multiply.entry);
   if (!kernel.ok()) return kernel.refusal();
   std::int64_t columns = std::min(
-      size.columns, std::max(kFewestColumns, kMostWork / std::max<std::int64_t>(
-                                                             1, size.rows * size.depth)));
+      size.columns,
+      std::max(kFewestColumns, kMostWork / std::max<std::int64_t>(1, size.rows * size.depth)));
   columns = (columns + nest.lanes - 1) / nest.lanes * nest.lanes;
   const HostTensor rows = filled({size.rows, size.depth});
   const HostTensor weight = filled({columns, size.depth});

@@ -25,9 +25,7 @@ HostTensor counted(std::vector<std::int64_t> sizes) {
 
 class ProductChoiceTest : public testing::Test {
  protected:
-  void SetUp() override {
-    has_fma_ = __builtin_cpu_supports("fma") != 0;
-  }
+  void SetUp() override { has_fma_ = __builtin_cpu_supports("fma") != 0; }
 
   CompiledModel model(ShapePolicy policy = ShapePolicy::kStatic) {
     CompileOptions options;
