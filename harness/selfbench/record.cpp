@@ -14,12 +14,14 @@ Json number(const std::optional<double>& value) {
   return value.has_value() ? Json(*value) : Json(nullptr);
 }
 
-/// What a line says of a row of `table`; nothing for a line that is not of this run.
+/// What a line says of a row of `table`; nothing for a line that is not of this run, or that lacks
+/// something, which may be there now.
 std::optional<MeasuredRow> measured_by(const std::string& line, const FigureTable& table,
                                        const std::string& run) {
   try {
     const Json json = Json::parse(line);
-    if (json.at("run").get<std::string>() != run) return std::nullopt;
+    const bool is_complete = json.at("reason").get<std::string>().empty();
+    if (json.at("run").get<std::string>() != run || !is_complete) return std::nullopt;
     for (const FigureRow& row : table.rows) {
       if (row.figure != json.at("figure").get<std::string>()) continue;
       if (row.text != json.at("definition").get<std::string>()) return std::nullopt;
@@ -71,7 +73,6 @@ std::vector<MeasuredRow> read_lines(std::string_view text, const FigureTable& ta
     if (!measured.has_value()) continue;
     std::erase_if(rows,
                   [&](const MeasuredRow& old) { return old.row.figure == measured->row.figure; });
-    // What was missing then may be there now.
     if (measured->value.has_value()) rows.push_back(std::move(*measured));
   }
   return rows;

@@ -23,6 +23,18 @@ struct Missing {
   std::string reason;
 };
 
+/// What a child of ours said, without the warnings of libraries; else its last words.
+std::string said_by(const std::string& standard_error) {
+  constexpr std::string_view kOurs = "breakeven: ";
+  std::string ours, last;
+  for (const std::string& line : split(standard_error, '\n')) {
+    if (!line.empty()) last = line;
+    if (line.starts_with(kOurs)) ours += ' ' + line.substr(kOurs.size());
+  }
+  if (ours.empty() && !last.empty()) ours = ' ' + last;
+  return ours.empty() ? ours : ":" + ours;
+}
+
 class Selfbench {
  public:
   Selfbench(const FigureTable& table, const SelfbenchOptions& options)
@@ -193,9 +205,7 @@ class Selfbench {
     child.environment = {"BREAKEVEN_SPAWNED_AT=" + std::to_string(now_ns())};
     const SubprocessResult ended = run_subprocess(child);
     if (ended.ending == SubprocessResult::Ending::kExited && ended.exit_code == 0) return;
-    std::string said = ended.standard_error;
-    while (!said.empty() && said.back() == '\n') said.pop_back();
-    throw Missing{"a measuring process " + ended.describe() + (said.empty() ? "" : ": " + said)};
+    throw Missing{"a measuring process " + ended.describe() + said_by(ended.standard_error)};
   }
 
   const FigureTable& table_;

@@ -118,6 +118,10 @@ class Selfbench(unittest.TestCase):
         self.assertEqual(again.returncode, 0, again.stderr)
         for one in json.loads(again.stdout)["rows"]:
             self.assertEqual(one["raw"], rows[one["figure"]]["raw"])
+        # What was lost stays lost, though its line has samples.
+        again = self.run_it("--json", "-o", str(out), "--filter", "^lost$")
+        self.assertEqual(again.returncode, 1)
+        self.assertIn("lost its peer", json.loads(again.stdout)["rows"][0]["reason"])
 
     def tampered_rows_turn_the_checker_red(self, table, file):
         def holds(one):
