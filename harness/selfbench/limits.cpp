@@ -55,20 +55,38 @@ struct Share {
 };
 
 #if defined(__x86_64__)
-__attribute__((target("avx2"))) std::int64_t read_wide(const char* from, std::int64_t bytes) {
-  __m256i sums[8] = {};
-  std::int64_t at = 0;
-  for (; at + 256 <= bytes; at += 256) {
+/// Four streams at once keep more misses under way than one does.
+__attribute__((target("avx512f"))) std::int64_t read_512(const char* from, std::int64_t bytes) {
+  const std::int64_t quarter = bytes / 4 / 128 * 128;
+  __m512i sums[8] = {};
+  for (std::int64_t at = 0; at < quarter; at += 128) {
 #pragma GCC unroll 8
     for (int i = 0; i < 8; ++i) {
-      const auto* here = reinterpret_cast<const __m256i*>(from + at + 32 * i);
-      sums[i] = _mm256_add_epi64(sums[i], _mm256_loadu_si256(here));
+      const char* here = from + quarter * (i / 2) + at + 64 * (i % 2);
+      sums[i] = _mm512_add_epi64(sums[i], _mm512_loadu_si512(here));
+    }
+  }
+#pragma GCC unroll 8
+  for (int i = 1; i < 8; ++i) sums[0] = _mm512_add_epi64(sums[0], sums[i]);
+  std::int64_t lanes[8];
+  _mm512_storeu_si512(lanes, sums[0]);
+  return lanes[0] + lanes[7];
+}
+
+__attribute__((target("avx2"))) std::int64_t read_256(const char* from, std::int64_t bytes) {
+  const std::int64_t quarter = bytes / 4 / 64 * 64;
+  __m256i sums[8] = {};
+  for (std::int64_t at = 0; at < quarter; at += 64) {
+#pragma GCC unroll 8
+    for (int i = 0; i < 8; ++i) {
+      const char* here = from + quarter * (i / 2) + at + 32 * (i % 2);
+      sums[i] =
+          _mm256_add_epi64(sums[i], _mm256_loadu_si256(reinterpret_cast<const __m256i*>(here)));
     }
   }
 #pragma GCC unroll 8
   for (int i = 1; i < 8; ++i) sums[0] = _mm256_add_epi64(sums[0], sums[i]);
-  return _mm256_extract_epi64(sums[0], 0) + _mm256_extract_epi64(sums[0], 1) +
-         _mm256_extract_epi64(sums[0], 2) + _mm256_extract_epi64(sums[0], 3);
+  return _mm256_extract_epi64(sums[0], 0) + _mm256_extract_epi64(sums[0], 3);
 }
 
 __attribute__((target("avx512f"))) float multiply_add_512(std::int64_t count) {
@@ -104,7 +122,8 @@ __attribute__((target("fma"))) float multiply_add_256(std::int64_t count) {
 
 std::int64_t read_all(const char* from, std::int64_t bytes) {
 #if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx2")) return read_wide(from, bytes);
+  if (__builtin_cpu_supports("avx512f")) return read_512(from, bytes);
+  if (__builtin_cpu_supports("avx2")) return read_256(from, bytes);
 #endif
   std::int64_t sum = 0;
   for (std::int64_t at = 0; at + 8 <= bytes; at += 8) {
