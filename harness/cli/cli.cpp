@@ -27,6 +27,7 @@ struct Invocation {
   bool json = false, quiet = false, version = false;
   RunArguments run;
   ExplainArguments explain;
+  ImportArguments import;
   std::vector<std::string> validate_files;
   std::string report_directory;
   std::string new_name, new_file;
@@ -45,6 +46,7 @@ class CommandLine {
         entered_at_(entered_at) {
     in_.run.command = "breakeven";
     for (const std::string& argument : arguments) in_.run.command += ' ' + shell_quoted(argument);
+    in_.import.command = in_.run.command;
     app_.footer(kExitCodes);
     app_.require_subcommand(0, 1);
     app_.fallthrough();
@@ -53,6 +55,7 @@ class CommandLine {
     app_.add_flag("--version", in_.version, "Print the version");
     add_run();
     add_reading();
+    add_import();
     add_explain();
     add_rest();
     add_selfbench();
@@ -137,6 +140,23 @@ class CommandLine {
         add("report", "Decide again from the results in a directory",
             [this](Terminal& terminal) { return report_command(in_.report_directory, terminal); });
     report->add_option("DIR", in_.report_directory, "Directory of a run")->required();
+  }
+
+  void add_import() {
+    CLI::App* import =
+        add("import-run", "Decide from the latencies of your own service",
+            [this](Terminal& terminal) { return import_command(in_.import, terminal); });
+    import->add_option("SCENARIO", in_.import.scenario, "Scenario with prices, SLO and policy")
+        ->required();
+    import
+        ->add_option("--csv", in_.import.csv,
+                     "A row a request: arm, arrival_s, latency_ms, shape; also phase, process, "
+                     "service_ms, compile_ms")
+        ->required();
+    import->add_option("--accuracy", in_.import.accuracy,
+                       "How results compared: arm, shape, rmse_eager, rmse_arm, limit");
+    import->add_option("-o,--out", in_.import.directory, "Directory for results and report")
+        ->required();
   }
 
   void add_explain() {

@@ -8,6 +8,7 @@
 #include "harness/cli/progress.h"
 #include "harness/cli/signals.h"
 #include "harness/executors/executor.h"
+#include "harness/measure/import_run.h"
 #include "harness/measure/run.h"
 #include "reports/render/render.h"
 
@@ -98,6 +99,21 @@ ExitCode run_command(const RunArguments& arguments, Terminal& terminal) {
   }
   if (terminal.json && runs.size() > 1) terminal.out << "]\n";
   return worst;
+}
+
+ExitCode import_command(const ImportArguments& arguments, Terminal& terminal) {
+  const std::filesystem::path directory = arguments.directory;
+  if (std::filesystem::exists(directory / "results.json")) {
+    throw UserError({.file = (directory / "results.json").string(),
+                     .message = "the directory holds the results of an earlier run",
+                     .fix = "Choose another directory"});
+  }
+  const Scenario scenario = load_scenario(arguments.scenario);
+  Results results = import_run(scenario, arguments.csv, arguments.accuracy, directory);
+  results.command = arguments.command;
+  results.version = program_version();
+  write_results(results, directory / "results.json");
+  return print_decision(directory, make_report(directory), terminal);
 }
 
 ExitCode report_command(const std::string& directory, Terminal& terminal) {

@@ -51,8 +51,14 @@ struct SelfbenchProbe {
   std::string table, figure, peer, folder, out_file;
 };
 
+struct ImportArguments {
+  std::string scenario, csv, accuracy, directory;
+  std::string command;  ///< As typed, for the results.
+};
+
 /// Each returns the exit code and throws UserError.
 ExitCode run_command(const RunArguments& arguments, Terminal& terminal);
+ExitCode import_command(const ImportArguments& arguments, Terminal& terminal);
 ExitCode report_command(const std::string& directory, Terminal& terminal);
 ExitCode validate_command(const std::vector<std::string>& scenarios, Terminal& terminal);
 ExitCode new_command(const std::string& name, const std::string& file, bool schema,

@@ -219,6 +219,10 @@ std::size_t CsvFile::column(const std::string& name) const {
                                           : "Did you mean \"" + nearest + "\"?"});
 }
 
+bool CsvFile::has_column(const std::string& name) const {
+  return std::find(header_.begin(), header_.end(), name) != header_.end();
+}
+
 std::string_view CsvFile::field(std::size_t row, std::size_t column) const {
   return cells_[row * width_ + column].text;
 }
@@ -296,6 +300,15 @@ std::vector<std::int64_t> read_sizes(const CsvFile& csv, const std::string& colu
   }
   faults.throw_if_any();
   return sizes;
+}
+
+double read_number(const CsvFile& csv, std::size_t row, std::size_t column, double least,
+                   double most) {
+  const std::optional<double> number = parse_decimal(csv.field(row, column));
+  if (number && *number >= least && *number <= most) return *number;
+  throw UserError(csv.at(
+      row, column, "this is no number from " + format_double(least) + " to " + format_double(most),
+      "Correct the value"));
 }
 
 std::vector<double> read_counts(const CsvFile& csv, const std::string& column,

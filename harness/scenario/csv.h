@@ -24,6 +24,7 @@ class CsvFile {
   std::size_t row_count() const { return cells_.size() / width_; }
   /// Index of a column; throws UserError with the nearest name.
   std::size_t column(const std::string& name) const;
+  bool has_column(const std::string& name) const;
   std::string_view field(std::size_t row, std::size_t column) const;
   /// The Diagnostic of a field, its place filled in.
   Diagnostic at(std::size_t row, std::size_t column, std::string message, std::string fix) const;
@@ -56,6 +57,10 @@ std::vector<Nanos> read_stamps(const CsvFile& csv, const std::string& column);
 /// Positive whole sizes of a column. Throws UserError.
 std::vector<std::int64_t> read_sizes(const CsvFile& csv, const std::string& column,
                                      const std::vector<std::size_t>& rows);
+
+/// A finite number from `least` up to `most` in a field. Throws UserError with its place.
+double read_number(const CsvFile& csv, std::size_t row, std::size_t column, double least,
+                   double most);
 
 /// Counts >= 0 of a column, not all zero. Throws UserError.
 std::vector<double> read_counts(const CsvFile& csv, const std::string& column,

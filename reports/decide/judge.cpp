@@ -269,7 +269,11 @@ class ArmJudge {
   }
 
   void check_limits() {
-    if (arm_.fallback_share.value && *arm_.fallback_share.value > policy_.max_fallback_share) {
+    if (arm_.fallback_share.value && *arm_.fallback_share.value == 1) {
+      reject("runs_eagerly", "all of its requests ran eagerly: it compiles nothing here",
+             {{"fallback_share", arm_.fallback_share}});
+    } else if (arm_.fallback_share.value &&
+               *arm_.fallback_share.value > policy_.max_fallback_share) {
       limit("fallback_share_high",
             text_of(arm_.fallback_share) +
                 " of its requests ran eagerly, the policy expects at most " +

@@ -1,6 +1,7 @@
 #include "harness/executors/peer_executor.h"
 
 #include <gtest/gtest.h>
+#include <stdlib.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -29,6 +30,13 @@ std::vector<HostTensor> request(const Shapes& shapes) {
 /// Arms on one of peer_models.py's models, with one cache for all models of a test.
 class Peers : public testing::Test {
  protected:
+  /// Scalar kernels and no precompiled header: Inductor's own checks of the compiler take longer
+  /// than all the tests, and what is counted here does not depend on them.
+  static void SetUpTestSuite() {
+    ::setenv("TORCHINDUCTOR_VEC_ISA_OK", "0", 1);
+    ::setenv("TORCHINDUCTOR_CPP_CACHE_PRECOMPILE_HEADERS", "0", 1);
+    ::setenv("BREAKEVEN_PLUGIN_DIR", BREAKEVEN_BINARY_DIR, 1);
+  }
   Peers() {
     scenario_.path = std::filesystem::path(BREAKEVEN_SOURCE_DIR) / "tests/peers/scenario.json";
     scenario_.dims = {{"batch", 1, 64}};
@@ -245,7 +253,7 @@ TEST_F(Peers, FactoryAndArchiveMustHaveTheSameWeights) {
   EXPECT_THROW(PythonPeer({.engine = "torch-eager", .mode = {}}, checked), UserError);
 }
 
-TEST(PythonPlugin, IsFoundAndSaysItsVersion) {
+TEST_F(Peers, ThePluginIsFoundAndSaysItsVersion) {
   const auto found = probe_python();
   ASSERT_TRUE(found.ok()) << found.refusal().reason;
   EXPECT_EQ(found.value().substr(0, 2), "3.");

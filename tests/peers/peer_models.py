@@ -182,34 +182,39 @@ def conditions():
     return Conditions()
 
 
-class Raises(nn.Module):
+class Raises(Tiny):
     def forward(self, x):
         raise ValueError("no answer for this request")
 
 
-def raises():
-    fresh()
-    return Raises()
-
-
-class Crashes(nn.Module):
+class Crashes(Tiny):
     def forward(self, x):
         os.kill(os.getpid(), signal.SIGSEGV)
-        return x
+        return super().forward(x)
 
 
-def crashes():
-    return Crashes()
-
-
-class Hangs(nn.Module):
+class Hangs(Tiny):
     def forward(self, x):
         while True:
             time.sleep(1)
 
 
+def with_weights_of_tiny(kind):
+    fresh()
+    torch.manual_seed(7)
+    return kind()
+
+
+def raises():
+    return with_weights_of_tiny(Raises)
+
+
+def crashes():
+    return with_weights_of_tiny(Crashes)
+
+
 def hangs():
-    return Hangs()
+    return with_weights_of_tiny(Hangs)
 
 
 @torch.library.custom_op("breakeven_tests::picky", mutates_args=())

@@ -274,6 +274,8 @@ std::vector<Row> rows() {
        kEnable, "pays_back"},
       {"ManyFallbacks", [](S s) { s.arm.fallback_share = Number::given(0.2, "share"); }, kLimits,
        "fallback_share_high", true},
+      {"AllFallbacks", [](S s) { s.arm.fallback_share = Number::given(1, "share"); }, kEager,
+       "runs_eagerly"},
       {"PaybackTooLong", [](S s) { s.policy.max_payback_days = 10; }, kEager, "payback_too_long"},
       {"PaybackInTime", [](S s) { s.policy.max_payback_days = 31; }, kEnable, "pays_back"},
       {"PaybackNever",
