@@ -84,8 +84,8 @@ class Import {
     for (const char* known : {"cold", "warm_disk", "steady", "traffic"}) {
       if (phase == known) return {phase};
     }
-    throw UserError(csv_.at(row, *phase_, "this is no phase",
-                            "Write cold, warm_disk, steady or traffic"));
+    throw UserError(
+        csv_.at(row, *phase_, "this is no phase", "Write cold, warm_disk, steady or traffic"));
   }
 
   void read_row(std::size_t row) {
@@ -115,8 +115,7 @@ class Import {
     sample.id = static_cast<std::int64_t>(one.samples.size());
     sample.due_ns = sample.sent_ns = nanos(read_number(csv_, row, arrival_, 0, kLongestS), 1e9);
     const double latency = read_number(csv_, row, latency_, 0, kLongestMs);
-    const double service =
-        service_ ? read_number(csv_, row, *service_, 0, kLongestMs) : latency;
+    const double service = service_ ? read_number(csv_, row, *service_, 0, kLongestMs) : latency;
     if (service > latency * (1 + 1e-9) + 1e-6) {
       throw UserError(csv_.at(row, *service_, "the service takes longer than the whole latency",
                               "Give the latency from the arrival on"));
@@ -228,8 +227,8 @@ Results import_run(const Scenario& scenario, const std::filesystem::path& csv,
       trial.first_result_ns = one.samples.front().done_ns;
       trial.compiler_ns = one.samples.front().compile_ns;
     }
-    const std::string name = 'r' + std::to_string(trial.process) + '-' + safe_slug(trial.arm) + '-' +
-                             trial.phase + ".bin";
+    const std::string name = 'r' + std::to_string(trial.process) + '-' + safe_slug(trial.arm) +
+                             '-' + trial.phase + ".bin";
     write_raw_samples(one.samples, directory / "raw" / name);
     trial.raw_file = "raw/" + name;
     results.trials.push_back(std::move(trial));

@@ -7,8 +7,8 @@
 
 namespace breakeven {
 
-/// Results of a user's own service, from a CSV with a row a request, in order of arrival within each
-/// (arm, phase, process):
+/// Results of a user's own service, from a CSV with a row a request, in order of arrival within
+/// each (arm, phase, process):
 ///   arm, arrival_s, latency_ms, shape   required; arrival counts from the start of its process
 ///   phase        cold, warm_disk, steady or traffic; without it every row is warm traffic
 ///   process      which process served it, 0, 1, ...; without it all were one

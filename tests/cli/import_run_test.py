@@ -23,7 +23,7 @@ SCENARIO = {
     "traffic": {"kind": "poisson", "rate_per_s": 150, "origin": "given"}, "slo_p99_ms": 20,
     "arms": ["scripted", "null"], "life": {"restarts_per_day": 2, "origin": "given"},
     "price": {"usd_per_hour": 1, "device": "one core", "origin": "given"},
-    "measure": {"processes": 5, "start_seconds": 0.5, "traffic_seconds": 1, "steady_requests": 60},
+    "measure": {"processes": 3, "start_seconds": 0.5, "traffic_seconds": 1, "steady_requests": 60},
 }
 COLUMNS = ["id", "due", "sent", "start", "done", "compile", "load", "wait", "batch"]
 

@@ -116,16 +116,16 @@ class Runs(unittest.TestCase):
         self.assertIn(says, by_arm["torch-eager"][0]["failure"])
         self.assertIn("torch-eager", page)
 
-    def test_an_exception_is_a_failed_cell(self):
+    def test_an_exception_fails_alone(self):
         self.check_one_arm_fails("raises", "ValueError: no answer for this request")
 
-    def test_a_crash_is_a_failed_cell(self):
+    def test_a_crash_fails_alone(self):
         self.check_one_arm_fails("crashes", "SIGSEGV")
 
-    def test_a_hang_is_a_failed_cell(self):
+    def test_a_hang_fails_alone(self):
         self.check_one_arm_fails("hangs", "timed out", measure={"trial_timeout_s": 6})
 
-    def test_without_the_plugin_the_others_go_on_and_doctor_says_so(self):
+    def test_without_the_plugin_its_arms_fail_alone_and_doctor_says_so(self):
         # The folder has no plugin, and so no in-process clang either.
         self.check_one_arm_fails("tiny", "breakeven_python.so is not beside the program",
                                  BREAKEVEN_PLUGIN_DIR=self.folder.name)
