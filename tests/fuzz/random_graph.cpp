@@ -83,7 +83,7 @@ class Builder {
   }
 
   void add_step() {
-    switch (random_.below(9)) {
+    switch (random_.below(10)) {
       case 0:
         return add_unary();
       case 1:
@@ -98,6 +98,8 @@ class Builder {
         return add_composite();
       case 7:
         return add_scalar_op();
+      case 8:
+        return add_product();
       default:
         return add_join_or_creation();
     }
@@ -137,6 +139,32 @@ class Builder {
     }
     try_add("aten." + std::string(random_.pick(kNames)) + ".Scalar",
             {{"self", any()}, {"other", other}});
+  }
+
+  HostTensor any_constant(std::vector<std::int64_t> sizes) {
+    HostTensor tensor = HostTensor::empty(DType::kF32, std::move(sizes));
+    for (std::int64_t i = 0; i < tensor.element_count(); ++i) {
+      tensor.as<float>()[i] = static_cast<float>(random_.below(129)) / 64 - 1;
+    }
+    return tensor;
+  }
+
+  /// Of rows by a constant weight, around the widths of vectors and panels.
+  void add_product() {
+    static constexpr std::array<std::int64_t, 7> kColumns = {2, 3, 8, 15, 17, 32, 33};
+    const ValueId rows = any();
+    if (sizes(rows).empty() || graph_.type(rows).dtype != DType::kF32) return;
+    const auto depth = graph_.syms.as_constant(sizes(rows).back());
+    if (!depth.has_value() || *depth < 1) return;
+    const std::int64_t columns = random_.pick(kColumns);
+    if (random_.flip()) {
+      const ValueId weight = graph_.add_constant(any_constant({*depth, columns}));
+      return try_add("aten.matmul.default", {{"self", rows}, {"other", weight}});
+    }
+    const ValueId weight = graph_.add_constant(any_constant({columns, *depth}));
+    std::vector<Arg> args = {{"input", rows}, {"weight", weight}};
+    if (random_.flip()) args.push_back({"bias", graph_.add_constant(any_constant({columns}))});
+    try_add("aten.linear.default", std::move(args));
   }
 
   void add_reduction() {

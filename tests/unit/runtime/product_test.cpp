@@ -133,7 +133,8 @@ TEST_F(ProductTest, EqualsTheReferenceForRowsDepthsAndColumnsAroundTheTile) {
                           serial_);
     CompiledModel fixed(graph, weights, policy_of(ShapePolicy::kStatic, cache_), *backend_,
                         serial_);
-    for (const std::int64_t rows : {0, 1, 2, 3, 5, 6, 7, 12, 13, 19, 31, 64, 97, 200}) {
+    for (const std::int64_t rows :
+         {0, 1, 2, 3, 5, 6, 7, 12, 13, 14, 15, 19, 29, 31, 43, 64, 65, 97, 200, 225}) {
       for (const std::int64_t batch : {1, 2}) {
         SCOPED_TRACE(std::to_string(batch) + " x " + std::to_string(rows) + " rows, depth " +
                      std::to_string(depth) + ", columns " + std::to_string(columns));
@@ -168,6 +169,57 @@ TEST_F(ProductTest, DeepSumsAreAsAccurateAsVectorCode) {
     const auto want = interpret_reference(graph, weights, inputs, ReferenceOutput::kF64);
     expect_accurate(model.run(inputs).value().outputs[0], want.value()[0],
                     plain_linear(inputs[0], weights.at("w"), weights.at("v")));
+  }
+}
+
+TEST_F(ProductTest, RowsMayLieAnywhereInAnyOrder) {
+  const Graph graph = parse_graph(linear_graph(37, 29), "linear.ir");
+  const WeightMap weights = {{"w", random_tensor({29, 37}, 1)}, {"v", random_tensor({29}, 2)}};
+  CompiledModel model(graph, weights, policy_of(ShapePolicy::kDynamic, cache_), *backend_, serial_);
+  for (const std::int64_t rows : {1, 5, 13}) {
+    // Off any alignment, transposed, every other row, one row for all.
+    HostTensor memory = random_tensor({rows * 2 * 40 + 3}, 5);
+    for (const std::vector<std::int64_t>& strides :
+         {std::vector<std::int64_t>{0, 37, 1}, {0, 1, rows}, {0, 80, 1}, {0, 0, 1}, {0, 37, 2}}) {
+      HostTensor x = memory;
+      x.data = memory.as<char>() + 12;
+      x.sizes = {1, rows, 37};
+      x.strides = strides;
+      if ((rows - 1) * strides[1] + 36 * strides[2] >= rows * 2 * 40) continue;
+      HostTensor dense = HostTensor::empty(DType::kF32, x.sizes);
+      for (std::int64_t r = 0; r < rows; ++r) {
+        for (std::int64_t k = 0; k < 37; ++k) {
+          dense.as<float>()[r * 37 + k] = x.as<float>()[r * strides[1] + k * strides[2]];
+        }
+      }
+      auto got = model.run(std::vector<HostTensor>{x});
+      ASSERT_TRUE(got.ok());
+      const auto want = interpret_reference(graph, weights, std::vector<HostTensor>{dense},
+                                            ReferenceOutput::kF64);
+      expect_accurate(got.value().outputs[0], want.value()[0],
+                      plain_linear(dense, weights.at("w"), weights.at("v")));
+    }
+  }
+}
+
+TEST_F(ProductTest, NoDepthNoRowsAndOneColumnAreAnsweredToo) {
+  for (const auto& [depth, columns] :
+       {std::pair<std::int64_t, std::int64_t>{0, 4}, {5, 1}, {1, 1}, {5, 0}}) {
+    const Graph graph = parse_graph(linear_graph(depth, columns), "linear.ir");
+    const WeightMap weights = {{"w", random_tensor({columns, depth}, 1)},
+                               {"v", random_tensor({columns}, 2)}};
+    CompiledModel model(graph, weights, policy_of(ShapePolicy::kDynamic, cache_), *backend_,
+                        serial_);
+    for (const std::int64_t rows : {0, 1, 3}) {
+      const std::vector<HostTensor> inputs = {random_tensor({1, rows, depth}, 4)};
+      auto got = model.run(inputs);
+      ASSERT_TRUE(got.ok()) << got.refusal().reason;
+      const auto want = interpret_reference(graph, weights, inputs);
+      ASSERT_EQ(got.value().outputs[0].sizes, want.value()[0].sizes);
+      for (std::int64_t i = 0; i < want.value()[0].element_count(); ++i) {
+        EXPECT_NEAR(got.value().outputs[0].as<float>()[i], want.value()[0].as<float>()[i], 1e-5);
+      }
+    }
   }
 }
 
