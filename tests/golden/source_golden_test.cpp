@@ -35,22 +35,22 @@ std::vector<std::string> golden_names() {
 class SourceGolden : public testing::TestWithParam<std::string> {};
 
 TEST_P(SourceGolden, KernelsHaveTheExpectedText) {
-  const Graph read =
-      parse_graph(read_file(kFolder / (GetParam() + ".ir")), GetParam() + ".ir");
+  const Graph read = parse_graph(read_file(kFolder / (GetParam() + ".ir")), GetParam() + ".ir");
   std::string actual;
-  for (const VectorUnit& unit : {VectorUnit{.floats = 8, .registers = 16},
-                                 VectorUnit{.floats = 16, .registers = 32}}) {
+  for (const VectorUnit& unit :
+       {VectorUnit{.floats = 8, .registers = 16}, VectorUnit{.floats = 16, .registers = 32}}) {
     Graph graph = run_pipeline(read);
     const FusionPlan plan = fuse(graph);
-    actual += "// vectors of " + std::to_string(unit.floats) + " floats\n" +
-              print_plan(graph, plan);
+    actual +=
+        "// vectors of " + std::to_string(unit.floats) + " floats\n" + print_plan(graph, plan);
     for (const Group& group : plan.groups) {
       if (group.kind != GroupKind::kFused) continue;
       const Schedule schedule = schedule_group(graph, group, unit);
-      actual += '\n' + print_schedule(graph, schedule) + '\n' +
-                emit_kernel(graph, schedule).unit.text;
+      actual +=
+          '\n' + print_schedule(graph, schedule) + '\n' + emit_kernel(graph, schedule).unit.text;
       // The tiles of wider vectors are more of the same.
-      if (schedule.product.has_value() && unit.floats == 8) actual += '\n' + emit_multiply(*schedule.product).text;
+      if (schedule.product.has_value() && unit.floats == 8)
+        actual += '\n' + emit_multiply(*schedule.product).text;
     }
   }
   const fs::path golden = kFolder / (GetParam() + ".golden");
