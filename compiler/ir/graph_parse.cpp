@@ -121,6 +121,7 @@ class GraphParser : private TextReader {
   void parse_return() {
     std::vector<ValueId> outputs;
     bool sound = true;
+    defining_.clear();
     if (peek().kind == TokenKind::kLabel) {
       do {
         const ValueId id = parse_value();
@@ -133,6 +134,7 @@ class GraphParser : private TextReader {
 
   void parse_definition() {
     std::vector<Token> labels;
+    defining_.clear();
     // Declared before the rest is read, so that a fault here is not repeated at every use.
     do {
       if (peek().kind != TokenKind::kLabel) fail_expected("a value such as %x");
@@ -144,6 +146,7 @@ class GraphParser : private TextReader {
         fail(label.offset, "the value is defined twice", std::string(label.text), "Rename one.");
       }
       labels.push_back(label);
+      defining_.emplace_back(label.text);
     } while (accept(","));
     expect("=");
     std::vector<ValueId> ids;
@@ -162,6 +165,7 @@ class GraphParser : private TextReader {
            std::to_string(labels.size()) + " names", "Name each output.");
     }
     for (std::size_t i = 0; i < ids.size(); ++i) values_[std::string(labels[i].text)] = ids[i];
+    defining_.clear();
   }
 
   ValueId parse_input() {
@@ -335,7 +339,9 @@ class GraphParser : private TextReader {
     if (peek().kind != TokenKind::kLabel) fail_expected("a value such as %x");
     const Token label = take();
     const auto place = values_.find(std::string(label.text));
-    if (place != values_.end()) return place->second;
+    if (place != values_.end() && std::ranges::find(defining_, label.text) == defining_.end()) {
+      return place->second;
+    }
     std::vector<std::string> known;
     for (const auto& [name, id] : values_) known.push_back(name);
     const std::string nearest = nearest_word(label.text, known);
@@ -460,6 +466,7 @@ class GraphParser : private TextReader {
 
   Graph graph_;
   std::unordered_map<std::string, ValueId> values_;
+  std::vector<std::string_view> defining_;  ///< Labels of the definition that is being read.
   std::set<std::string> inputs_;
   std::set<std::string> weights_;
 };

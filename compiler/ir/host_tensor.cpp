@@ -1,11 +1,14 @@
 #include "compiler/ir/host_tensor.h"
 
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <string>
 #include <utility>
 
 #include "compiler/ir/numeric.h"
 #include "compiler/support/check.h"
+#include "compiler/support/error.h"
 
 namespace breakeven {
 
@@ -25,16 +28,40 @@ bool HostTensor::is_contiguous() const {
   return true;
 }
 
+namespace {
+
+constexpr std::size_t kAlignment = 64;
+
+/// Aligned memory for the sizes, or null when there is none or their product is no byte count.
+void* allocate(DType dtype, const std::vector<std::int64_t>& sizes) {
+  std::size_t bytes = static_cast<std::size_t>(size_of(dtype));
+  for (const std::int64_t size : sizes) {
+    if (__builtin_mul_overflow(bytes, static_cast<std::size_t>(size), &bytes)) return nullptr;
+  }
+  if (bytes > PTRDIFF_MAX - kAlignment) return nullptr;
+  return std::aligned_alloc(kAlignment, (bytes + kAlignment) / kAlignment * kAlignment);
+}
+
+UserError no_memory(DType dtype, const std::vector<std::int64_t>& sizes) {
+  std::string text(name_of(dtype));
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    text += (i == 0 ? "[" : ", ") + std::to_string(sizes[i]);
+  }
+  return UserError({.message = "there is no memory for a tensor of this size",
+                    .value = text + "]",
+                    .fix = "Use smaller sizes, or a machine with more memory"},
+                   ExitCode::kEnvironment);
+}
+
+}  // namespace
+
 HostTensor HostTensor::empty(DType dtype, std::vector<std::int64_t> sizes) {
   HostTensor tensor;
   tensor.dtype = dtype;
   tensor.strides = contiguous_strides(sizes);
   tensor.sizes = std::move(sizes);
-  constexpr std::size_t kAlignment = 64;
-  const auto bytes = static_cast<std::size_t>(tensor.byte_count());
-  const std::size_t rounded = (bytes + kAlignment) / kAlignment * kAlignment;
-  void* memory = std::aligned_alloc(kAlignment, rounded);
-  BE_CHECK(memory != nullptr, "out of memory for " << rounded << " bytes");
+  void* memory = allocate(dtype, tensor.sizes);
+  if (memory == nullptr) throw no_memory(dtype, tensor.sizes);
   tensor.storage = std::shared_ptr<void>(memory, std::free);
   tensor.data = memory;
   return tensor;

@@ -64,14 +64,16 @@ int write_all(int fd, std::string_view bytes) {
 }  // namespace
 
 std::string read_file(const std::filesystem::path& path, std::uint64_t max_bytes) {
-  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  // Without O_NONBLOCK opening a pipe that nobody writes to would wait for ever.
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (file.get() < 0) throw_unreadable(path, why(errno));
   struct stat info{};
   if (::fstat(file.get(), &info) != 0) throw_unreadable(path, why(errno));
   if (S_ISDIR(info.st_mode)) throw_unreadable(path, "it is a directory");
+  if (!S_ISREG(info.st_mode)) throw_unreadable(path, "it is a pipe or a device, not a file");
   std::string bytes;
   bytes.reserve(static_cast<std::size_t>(info.st_size) + 1);
-  // Read until the end, not to st_size: a pipe has none and a file may grow.
+  // Read until the end, not to st_size: a file may grow.
   std::vector<char> block(1 << 16);
   for (;;) {
     const ssize_t got = ::read(file.get(), block.data(), block.size());

@@ -56,7 +56,7 @@ ExitCode run_one(const Scenario& scenario, RunOptions options, Terminal& termina
   options.interrupted = &interrupted;
   options.progress = [&](const RunProgress& progress) { line.show(progress); };
   if (!terminal.quiet) {
-    terminal.err << scenario.name << ": " << scenario.arms.size() << " arms, "
+    terminal.err << printable(scenario.name) << ": " << scenario.arms.size() << " arms, "
                  << scenario.measure.processes << " processes each, about "
                  << format_duration_ns(planned_seconds(scenario) * 1e9) << " in all" << std::endl;
   }

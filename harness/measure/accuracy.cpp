@@ -44,6 +44,7 @@ struct OutputVerdict {
   double rmse_eager = 0, rmse_arm = 0, limit = 0;
   bool masks_equal = true;
   bool ok = false;
+  std::int64_t compared = 0;  ///< Elements that are finite in all three.
   double use() const {
     return limit > 0 ? rmse_arm / limit
                      : (rmse_arm > 0 ? std::numeric_limits<double>::infinity() : 0);
@@ -54,7 +55,6 @@ OutputVerdict judge_output(const HostTensor& eager, const HostTensor& exact,
                            const HostTensor& candidate) {
   OutputVerdict verdict;
   double eager_squares = 0, arm_squares = 0, scale = 0;
-  std::int64_t compared = 0;
   for (std::int64_t i = 0; i < eager.element_count(); ++i) {
     const double from_eager = element_as_double(eager, i);
     const double from_arm = element_as_double(candidate, i);
@@ -68,9 +68,9 @@ OutputVerdict judge_output(const HostTensor& eager, const HostTensor& exact,
     eager_squares += (from_eager - truth) * (from_eager - truth);
     arm_squares += (from_arm - truth) * (from_arm - truth);
     scale = std::max(scale, std::fabs(truth));
-    ++compared;
+    ++verdict.compared;
   }
-  const double count = static_cast<double>(std::max<std::int64_t>(1, compared));
+  const double count = static_cast<double>(std::max<std::int64_t>(1, verdict.compared));
   const double factor = size_of(eager.dtype) == 2 ? 3 : 2;
   verdict.rmse_eager = std::sqrt(eager_squares / count);
   verdict.rmse_arm = std::sqrt(arm_squares / count);
@@ -89,6 +89,7 @@ AccuracyRecord judge_accuracy(const std::string& arm, const std::string& shape,
               outputs.fp64.size() == outputs.eager.size();
   if (!record.ok) return record;
   double worst = -1;
+  std::int64_t compared = 0;
   for (std::size_t i = 0; i < outputs.eager.size(); ++i) {
     if (!same_type(outputs.eager[i], outputs.candidate[i]) ||
         outputs.eager[i].sizes != outputs.fp64[i].sizes) {
@@ -98,6 +99,7 @@ AccuracyRecord judge_accuracy(const std::string& arm, const std::string& shape,
     const OutputVerdict verdict =
         judge_output(outputs.eager[i], outputs.fp64[i], outputs.candidate[i]);
     record.ok = record.ok && verdict.ok;
+    compared += verdict.compared;
     record.masks_equal = record.masks_equal && verdict.masks_equal;
     if (verdict.use() <= worst) continue;
     worst = verdict.use();
@@ -105,6 +107,8 @@ AccuracyRecord judge_accuracy(const std::string& arm, const std::string& shape,
     record.rmse_arm = verdict.rmse_arm;
     record.limit = verdict.limit;
   }
+  // Equal because there was nothing to compare is not equal.
+  record.ok = record.ok && compared > 0;
   return record;
 }
 

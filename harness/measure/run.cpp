@@ -371,6 +371,11 @@ Scenario effective_scenario(Scenario scenario, const RunOptions& options) {
   }
   if (measure.threads == 0) measure.threads = usable_cores();
   for (const std::string& arm : options.arms) {
+    if (std::count(options.arms.begin(), options.arms.end(), arm) > 1) {
+      throw UserError({.message = "--arms names an arm twice",
+                       .value = '"' + arm + '"',
+                       .fix = "Name each arm once"});
+    }
     if (std::find(scenario.arms.begin(), scenario.arms.end(), arm) != scenario.arms.end()) continue;
     const std::string nearest = nearest_word(arm, scenario.arms);
     throw UserError({.message = "--arms names an arm that the scenario does not have",

@@ -311,6 +311,9 @@ double read_number(const CsvFile& csv, std::size_t row, std::size_t column, doub
       "Correct the value"));
 }
 
+/// As of weights in a scenario: sums of them stay finite and exact enough.
+constexpr double kMostCount = 1e15;
+
 std::vector<double> read_counts(const CsvFile& csv, const std::string& column,
                                 const std::vector<std::size_t>& rows) {
   const std::size_t index = csv.column(column);
@@ -319,8 +322,9 @@ std::vector<double> read_counts(const CsvFile& csv, const std::string& column,
   double total = 0;
   for (const std::size_t row : rows) {
     const std::optional<double> value = parse_decimal(csv.field(row, index));
-    if (!value || !std::isfinite(*value) || *value < 0) {
-      faults.add(csv.at(row, index, "this is no count of 0 or more", "Correct or remove the row"));
+    if (!value || !(*value >= 0 && *value <= kMostCount)) {
+      faults.add(csv.at(row, index, "this is no count from 0 to " + format_double(kMostCount),
+                        "Correct or remove the row"));
     } else {
       counts.push_back(*value);
       total += *value;

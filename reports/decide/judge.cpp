@@ -115,7 +115,13 @@ class ArmJudge {
                  " as fast as the baseline; the policy asks for at least " +
                  figure_with_unit(policy_.min_speedup, "ratio"),
              numbers);
-    } else if (!conditions_.quick && (!speedup.lo || *speedup.lo < policy_.min_speedup)) {
+    } else if (!conditions_.quick && !speedup.lo) {
+      lower(Outcome::kUnsure, "speedup_uncertain",
+            "the speed-up is " + text_of(speedup) +
+                " and has no interval: too few processes or "
+                "samples",
+            numbers);
+    } else if (!conditions_.quick && *speedup.lo < policy_.min_speedup) {
       lower(Outcome::kUnsure, "speedup_uncertain",
             "the speed-up is " + text_with_interval(speedup) + ": " +
                 (*speedup.value < policy_.min_speedup ? "below the "

@@ -379,7 +379,8 @@ namespace {
 std::string what_failed(const AccuracyRecord& record) {
   if (!record.masks_equal) return "NaN or infinity in other places than eager's";
   if (!record.ok && record.rmse_arm <= record.limit) {
-    return "its outputs differ from eager's in number, type or size";
+    return "its outputs differ from eager's in number, type or size, or hold no finite value to "
+           "compare";
   }
   return "error " + short_figure(record.rmse_arm) + " against a limit of " +
          short_figure(record.limit);

@@ -139,6 +139,9 @@ TEST_F(Cli, UnknownArmOfTheScenarioIsNamed) {
       call({"run", kScenarios + "scripted.json", "-o", path("out"), "--arms", "nul"});
   EXPECT_EQ(outcome.code, 2);
   EXPECT_NE(outcome.err.find("Did you mean \"null\""), std::string::npos) << outcome.err;
+  const Outcome twice =
+      call({"run", kScenarios + "scripted.json", "-o", path("out"), "--arms", "null,null"});
+  EXPECT_EQ(twice.code, 2);
   EXPECT_FALSE(std::filesystem::exists(path("out")));
 }
 

@@ -165,9 +165,9 @@ Trial make_trial(const SyntheticOptions& options, const Results& results, std::s
   play(options, server, results, stream, requests, traffic ? options.rate_per_s : 0, !cold, trial,
        samples);
   if (!prepared) {
-    trial.steady_after_requests = arm.recompile_ms > 0 ? 60 : 1;
+    trial.steady_after_requests = arm.recompile_ms > 0 ? 40 : 1;
     trial.steady_after_ns =
-        samples[static_cast<std::size_t>(*trial.steady_after_requests)].done_ns +
+        samples.at(static_cast<std::size_t>(*trial.steady_after_requests)).done_ns +
         *trial.first_result_ns;
   }
   const auto kernels = arm_index == 0 ? 0 : 7;

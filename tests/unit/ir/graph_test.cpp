@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include "compiler/ir/host_tensor.h"
 #include "compiler/ir/op_table.h"
+#include "compiler/support/error.h"
 
 namespace breakeven {
 namespace {
@@ -86,6 +88,18 @@ TEST(ClassOf, IntegerDivisionThatMayFailStaysExtern) {
   EXPECT_EQ(class_with(s), OpClass::kExtern);
   EXPECT_EQ(class_with(graph.syms.constant(3)), OpClass::kPointwise);
   EXPECT_EQ(class_with(0.0), OpClass::kPointwise);
+}
+
+TEST(HostTensor, SizesThatNoMemoryHoldsAreOneClearError) {
+  const std::int64_t m = std::int64_t{1} << 20;
+  for (const std::vector<std::int64_t>& sizes : {std::vector{m, m, m, m}, std::vector{m, m, m}}) {
+    try {
+      (void)HostTensor::empty(DType::kF64, sizes);
+      FAIL();
+    } catch (const UserError& error) {
+      EXPECT_EQ(error.code(), ExitCode::kEnvironment);
+    }
+  }
 }
 
 }  // namespace

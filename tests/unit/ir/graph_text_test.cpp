@@ -159,6 +159,14 @@ TEST(GraphText, AllFaultsOfAFileAtOnce) {
   }
 }
 
+TEST(GraphText, AValueIsNotDefinedInsideItsOwnDefinition) {
+  const std::string head = "graph \"g\" {\n  %a = input \"a\": f32[2]\n";
+  const auto self = faults_of(head + "  %b = aten.relu.default(self=%b)\n  return %a\n}\n");
+  ASSERT_EQ(self.size(), 1u);
+  EXPECT_EQ(self[0].line, 3);
+  EXPECT_EQ(self[0].value, "%b");
+}
+
 TEST(GraphText, HostileBytesGiveAFaultAndNothingElse) {
   EXPECT_EQ(faults_of("").size(), 2U);
   EXPECT_EQ(faults_of("graph \"g\" {\n  return\n}\n").size(), 0U);

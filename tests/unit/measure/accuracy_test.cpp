@@ -43,6 +43,14 @@ TEST(Accuracy, NanAndInfinityMustStandWhereEagerHasThem) {
   EXPECT_FALSE(judge({1}, {1}, {nan}).ok);
 }
 
+TEST(Accuracy, NothingToCompareIsNotEqual) {
+  const double nan = std::nan("");
+  EXPECT_FALSE(judge({nan, nan}, {nan, nan}, {nan, nan}).ok);
+  EXPECT_FALSE(judge({}, {}, {}).ok);
+  EXPECT_FALSE(judge_accuracy("arm", "shape", {}).ok);
+  EXPECT_TRUE(judge({nan, 1}, {nan, 1}, {nan, 1}).ok);
+}
+
 TEST(Accuracy, IntegersMustBeEqual) {
   const HostTensor eager = tensor({1, 2}, DType::kI64);
   const auto judged = [&](std::vector<double> arm) {

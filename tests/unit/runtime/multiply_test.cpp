@@ -33,7 +33,8 @@ TEST_P(MultiplyTest, AddsTheSumsOfEveryNumberOfRows) {
   const KernelUnit unit = emit_multiply(nest);
   const auto kernel = cache.get(unit.text, unit.entry);
   ASSERT_TRUE(kernel.ok()) << kernel.refusal().reason;
-  const auto multiply = reinterpret_cast<Multiply>(kernel.value().kernel->entry());
+  const auto multiply =
+      reinterpret_cast<Multiply>(reinterpret_cast<void*>(kernel.value().kernel->entry()));
   const auto lanes = static_cast<std::size_t>(nest.lanes);
   for (const std::size_t depth : {1UL, 2UL, 3UL, 7UL, 512UL, 513UL, 1031UL}) {
     // One allocation each, so that a read past the end is the sanitizers' to find.

@@ -109,7 +109,9 @@ class ProductTest : public testing::Test {
  protected:
   /// On processors without fused multiply-add, products are the library's.
   static void expect_no_library_calls(const RuntimeCounters& counters) {
-    if (__builtin_cpu_supports("fma") != 0) EXPECT_EQ(counters.extern_calls, 0);
+    if (__builtin_cpu_supports("fma") != 0) {
+      EXPECT_EQ(counters.extern_calls, 0);
+    }
   }
 
   TempDir cache_;

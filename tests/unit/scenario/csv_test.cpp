@@ -72,7 +72,7 @@ TEST(Csv, ReadsQuotedFields) {
 
 TEST(Csv, HistogramsRefuseWhatIsNoCount) {
   const ScenarioFiles files;
-  const CsvFile csv(files.write("h.csv", "size,count\n8,0\n0,1\n9,-1\n10,nan\n2.5,1\n"));
+  const CsvFile csv(files.write("h.csv", "size,count\n8,0\n0,1\n9,-1\n10,nan\n2.5,1\n11,1e308\n"));
   const std::vector<std::size_t> rows = rows_where(csv, {});
   try {
     read_sizes(csv, "size", rows);
@@ -84,7 +84,7 @@ TEST(Csv, HistogramsRefuseWhatIsNoCount) {
     read_counts(csv, "count", rows);
     FAIL();
   } catch (const UserError& error) {
-    EXPECT_EQ(error.diagnostics().size(), 2u);
+    EXPECT_EQ(error.diagnostics().size(), 3u);
   }
   EXPECT_THROW(read_counts(csv, "count", {0}), UserError);
   EXPECT_THROW(rows_where(csv, {{"size", "7"}}), UserError);

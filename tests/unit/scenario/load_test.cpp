@@ -1,4 +1,5 @@
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <nlohmann/json.hpp>
 
@@ -147,6 +148,8 @@ TEST(LoadScenario, RefusesMissingAndOversizedFiles) {
   EXPECT_THROW(load_scenario(files.path("absent.json")), UserError);
   EXPECT_THROW(load_scenario(files.path("")), UserError);
   EXPECT_THROW(load_scenario(files.write("big.json", std::string(5 << 20, ' '))), UserError);
+  ASSERT_EQ(::mkfifo(files.path("pipe.json").c_str(), 0600), 0);
+  EXPECT_THROW(load_scenario(files.path("pipe.json")), UserError);  // And does not wait for ever.
 }
 
 TEST(NewScenario, LoadsAndSurvivesAnyName) {

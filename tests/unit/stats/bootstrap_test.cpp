@@ -122,6 +122,11 @@ TEST(Bootstrap, EmptyInputsSayWhy) {
   EXPECT_FALSE(median_over_processes({}, "ms", 1).missing.empty());
 }
 
+TEST(Bootstrap, TwoProcessesCountAlike) {
+  EXPECT_EQ(*median_over_processes({3, 1}, "ms", 1).value, 2);
+  EXPECT_EQ(*median_over_processes({9, 1, 2}, "ms", 1).value, 2);
+}
+
 TEST(Bootstrap, TwoThousandResamplesOfFifteenThousandSamplesAreQuick) {
   Random random(6);
   const Groups groups = noisy_groups(random, 5, 3000, 0.1, 1);
