@@ -159,6 +159,14 @@ TEST(GraphText, AllFaultsOfAFileAtOnce) {
   }
 }
 
+TEST(GraphText, RangesOfSymbolsAreKept) {
+  Graph graph("g");
+  const Sym rows = graph.syms.symbol("s0", {3, 9}, 4);
+  graph.set_outputs({graph.add_input("x", TensorType{DType::kF32, {rows}})});
+  const std::string text = print_graph(graph);
+  EXPECT_NE(text.find("sym s0 in [3, 9] hint 4"), std::string::npos) << text;
+}
+
 TEST(GraphText, AValueIsNotDefinedInsideItsOwnDefinition) {
   const std::string head = "graph \"g\" {\n  %a = input \"a\": f32[2]\n";
   const auto self = faults_of(head + "  %b = aten.relu.default(self=%b)\n  return %a\n}\n");
