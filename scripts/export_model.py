@@ -1,19 +1,11 @@
 #!/usr/bin/env python3
 """Writes a model as a torch.export archive (.pt2) with seeded random weights.
 
-Models (plain torch.nn, eval mode, float32, weights from the seed alone):
-  distilbert  6 layers x 768, 12 heads, FFN 3072 GELU, vocabulary 30522, 512 positions
-              (the configuration of DistilBERT-base), with a 77-class head (Banking77's intents).
-              inputs  input_ids i64[batch, length], attention_mask i64[batch, length]
-              outputs last_hidden_state f32[batch, length, hidden], logits f32[batch, classes]
-  bert-base   the same with 12 layers, token types (all zero) and a pooler
-  mlp         Linear 512->512, GELU, LayerNorm, Linear 512->512, SiLU, Linear 512->64, softmax
-              input x f32[batch, 512]
-  chain       pointwise and norm chain without a matrix product; input x f32[batch, 1024]
+The models are those of scripts/models, plain torch.nn in eval mode and float32, by their real
+configurations; `export_model.py MODEL --help` says what can be made smaller.
 
-Batch is dynamic in [1, 64] and length in [1, 512]. torch.export treats a size of 0 or 1 in the
-example inputs as fixed, so the examples use 2 and above; the ranges in the archive are the ones
-given here, and a batch or length of 1 runs.
+torch.export treats a size of 0 or 1 in the example inputs as fixed, so the examples use 2 and above;
+the ranges in the archive are the model's own, and a batch or length of 1 runs.
 
 A file that was written with the same arguments by the same torch is left alone; the arguments are
 kept inside the archive as extra file `breakeven.json`.
@@ -22,22 +14,44 @@ kept inside the archive as extra file `breakeven.json`.
 import argparse
 import importlib.metadata
 import json
-import math
 import os
 import sys
 import tempfile
 import zipfile
 
+from models import MODELS
+from models.spec import sample
+
 EXTRA_NAME = "breakeven.json"
 # Raised when the same arguments start to give another model.
-EXPORTER_VERSION = 1
+EXPORTER_VERSION = 2
+# What example inputs have in each dynamic dim: different sizes, so that no two dims are taken for one.
+EXAMPLE_SIZES = (2, 7, 5)
 
 
-def parse_arguments():
+def parse_arguments(words=None):
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("model", choices=["distilbert", "bert-base", "mlp", "chain"])
+    models = parser.add_subparsers(dest="model", required=True, metavar="MODEL",
+                                   help=", ".join(MODELS))
+    for name, model in MODELS.items():
+        one = models.add_parser(name, description=sys.modules[model.inputs.__module__].__doc__,
+                                formatter_class=argparse.RawDescriptionHelpFormatter)
+        add_common(one)
+        sizes = one.add_argument_group("the model's configuration")
+        for key, value in model.config.items():
+            sizes.add_argument("--" + key.replace("_", "-"), type=type(value), default=value,
+                               choices=model.choices.get(key), help=f"default {value}")
+    arguments = parser.parse_args(words)
+    for key in MODELS[arguments.model].config:
+        value = getattr(arguments, key)
+        if isinstance(value, int) and value < 1:
+            parser.error(f"--{key.replace('_', '-')} must be at least 1, not {value}")
+    return arguments
+
+
+def add_common(parser):
     parser.add_argument("-o", "--out", required=True, help="archive to write (.pt2)")
     parser.add_argument("--seed", type=int, default=1, help="seed of the weights (default 1)")
     parser.add_argument("--force", action="store_true", help="write even when up to date")
@@ -48,33 +62,11 @@ def parse_arguments():
     )
     parser.add_argument(
         "--io-shapes",
-        default="1x1,1x13,2x7",
-        help="BATCHxLENGTH list for --save-io (for mlp and chain the length is ignored)",
+        default="2",
+        metavar="LIST",
+        help="requests for --save-io: sizes of the model's dynamic dims, such as 1x13,2x7 for batch "
+        "and length; a dim that is left out has the size of the last one given (default 2)",
     )
-    encoder = parser.add_argument_group("encoder size (distilbert and bert-base)")
-    encoder.add_argument("--layers", type=int, help="default 6 (distilbert) or 12 (bert-base)")
-    encoder.add_argument("--hidden", type=int, default=768)
-    encoder.add_argument("--heads", type=int, default=12)
-    encoder.add_argument("--ffn", type=int, default=3072)
-    encoder.add_argument("--vocab", type=int, default=30522)
-    encoder.add_argument("--positions", type=int, default=512)
-    encoder.add_argument("--classes", type=int, default=77)
-    encoder.add_argument(
-        "--attention",
-        choices=["sdpa", "eager"],
-        default="sdpa",
-        help="scaled_dot_product_attention (transformers' default), or matmul and softmax",
-    )
-    arguments = parser.parse_args()
-    if arguments.layers is None:
-        arguments.layers = 12 if arguments.model == "bert-base" else 6
-    if arguments.hidden % arguments.heads != 0:
-        parser.error(f"--hidden {arguments.hidden} is no multiple of --heads {arguments.heads}")
-    if min(arguments.layers, arguments.ffn, arguments.vocab, arguments.classes) < 1:
-        parser.error("--layers, --ffn, --vocab and --classes must be at least 1")
-    if arguments.positions < 4:
-        parser.error("--positions must be at least 4")
-    return arguments
 
 
 def recorded_arguments(arguments):
@@ -85,12 +77,7 @@ def recorded_arguments(arguments):
         "model": arguments.model,
         "seed": arguments.seed,
     }
-    if arguments.model in ("distilbert", "bert-base"):
-        for key in (
-            "layers", "hidden", "heads", "ffn", "vocab", "positions", "classes", "attention",
-        ):
-            record[key] = getattr(arguments, key)
-    return record
+    return record | {key: getattr(arguments, key) for key in MODELS[arguments.model].config}
 
 
 def is_current(path, record):
@@ -105,180 +92,53 @@ def is_current(path, record):
     return False
 
 
-def build_encoder(arguments):
-    import torch
-    from torch import nn
-    from torch.nn import functional
-
-    hidden, heads = arguments.hidden, arguments.heads
-    with_token_types = arguments.model == "bert-base"
-
-    class Embeddings(nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.word_embeddings = nn.Embedding(arguments.vocab, hidden, padding_idx=0)
-            self.position_embeddings = nn.Embedding(arguments.positions, hidden)
-            if with_token_types:
-                self.token_type_embeddings = nn.Embedding(2, hidden)
-            self.layer_norm = nn.LayerNorm(hidden, eps=1e-12)
-            positions = torch.arange(arguments.positions).expand((1, -1))
-            self.register_buffer("position_ids", positions, persistent=False)
-
-        def forward(self, input_ids):
-            position_ids = self.position_ids[:, : input_ids.shape[1]]
-            embeddings = self.word_embeddings(input_ids)
-            if with_token_types:
-                embeddings = embeddings + self.token_type_embeddings(torch.zeros_like(input_ids))
-            embeddings = embeddings + self.position_embeddings(position_ids)
-            return self.layer_norm(embeddings)
-
-    class Attention(nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.q_lin = nn.Linear(hidden, hidden)
-            self.k_lin = nn.Linear(hidden, hidden)
-            self.v_lin = nn.Linear(hidden, hidden)
-            self.out_lin = nn.Linear(hidden, hidden)
-
-        def forward(self, states, mask):
-            batch, length, _ = states.shape
-
-            def split_heads(projected):
-                return projected.view(batch, length, heads, hidden // heads).transpose(1, 2)
-
-            query = split_heads(self.q_lin(states))
-            key = split_heads(self.k_lin(states))
-            value = split_heads(self.v_lin(states))
-            if arguments.attention == "sdpa":
-                context = functional.scaled_dot_product_attention(query, key, value, attn_mask=mask)
-            else:
-                scores = torch.matmul(query / math.sqrt(hidden // heads), key.transpose(2, 3))
-                context = torch.matmul(torch.softmax(scores + mask, dim=-1), value)
-            merged = context.transpose(1, 2).contiguous().view(batch, length, hidden)
-            return self.out_lin(merged)
-
-    class Layer(nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.attention = Attention()
-            self.sa_layer_norm = nn.LayerNorm(hidden, eps=1e-12)
-            self.lin1 = nn.Linear(hidden, arguments.ffn)
-            self.lin2 = nn.Linear(arguments.ffn, hidden)
-            self.output_layer_norm = nn.LayerNorm(hidden, eps=1e-12)
-
-        def forward(self, states, mask):
-            states = self.sa_layer_norm(self.attention(states, mask) + states)
-            inner = functional.gelu(self.lin1(states))
-            return self.output_layer_norm(self.lin2(inner) + states)
-
-    class Encoder(nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.embeddings = Embeddings()
-            self.layers = nn.ModuleList(Layer() for _ in range(arguments.layers))
-            self.pre_classifier = nn.Linear(hidden, hidden)
-            self.classifier = nn.Linear(hidden, arguments.classes)
-
-        def forward(self, input_ids, attention_mask):
-            batch, length = input_ids.shape
-            keep = attention_mask[:, None, None, :].expand(batch, 1, length, length)
-            mask = (1.0 - keep.to(torch.float32)) * torch.finfo(torch.float32).min
-            states = self.embeddings(input_ids)
-            for layer in self.layers:
-                states = layer(states, mask)
-            pooled = self.pre_classifier(states[:, 0])
-            pooled = torch.tanh(pooled) if with_token_types else torch.relu(pooled)
-            return states, self.classifier(pooled)
-
-    model = Encoder()
-    for module in model.modules():
-        if isinstance(module, (nn.Linear, nn.Embedding)):
-            nn.init.normal_(module.weight, std=0.02)
-        if isinstance(module, nn.Linear):
-            nn.init.normal_(module.bias, std=0.02)
-        if isinstance(module, nn.LayerNorm):
-            nn.init.normal_(module.weight, mean=1.0, std=0.02)
-            nn.init.normal_(module.bias, std=0.02)
-    return model
-
-
-def build_mlp():
-    from torch import nn
-
-    class Mlp(nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.layers = nn.Sequential(
-                nn.Linear(512, 512), nn.GELU(), nn.LayerNorm(512), nn.Linear(512, 512), nn.SiLU(),
-                nn.Linear(512, 64), nn.Softmax(dim=-1),
-            )
-
-        def forward(self, x):
-            return self.layers(x)
-
-    return Mlp()
-
-
-def build_chain():
-    import torch
-    from torch import nn
-    from torch.nn import functional
-
-    class Chain(nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.first = nn.LayerNorm(1024)
-            self.second = nn.LayerNorm(1024)
-            self.scale = nn.Parameter(torch.randn(1024) * 0.02 + 1.0)
-
-        def forward(self, x):
-            y = self.first(functional.silu(x) + x)
-            y = self.second(functional.gelu(y * self.scale) + y)
-            return torch.softmax(torch.tanh(y) * 4.0, dim=-1)
-
-    return Chain()
-
-
 def build_model(arguments):
-    """The model, its input names, and its dynamic dims by input."""
+    """The model and its inputs by name."""
     import torch
 
     torch.manual_seed(arguments.seed)
-    if arguments.model in ("distilbert", "bert-base"):
-        dims = ["batch", "length"]
-        inputs = {"input_ids": dims, "attention_mask": dims}
-        return build_encoder(arguments).eval(), inputs
-    model = build_mlp() if arguments.model == "mlp" else build_chain()
-    return model.eval(), {"x": ["batch", None]}
+    model = MODELS[arguments.model]
+    try:
+        return model.build(arguments).eval(), model.inputs(arguments)
+    except ValueError as error:
+        sys.exit(f"export_model.py: {error}")
 
 
-def make_inputs(arguments, batch, length, seed):
-    import torch
+def dim_limits(arguments):
+    return MODELS[arguments.model].limits(arguments)
 
-    generator = torch.Generator().manual_seed(seed)
-    if arguments.model in ("distilbert", "bert-base"):
-        ids = torch.randint(0, arguments.vocab, (batch, length), generator=generator)
-        mask = torch.ones(batch, length, dtype=torch.int64)
-        if batch > 1 and length > 2:  # One padded request, so that the mask matters.
-            mask[-1, length - length // 3 :] = 0
-        return (ids, mask)
-    width = 512 if arguments.model == "mlp" else 1024
-    return (torch.randn(batch, width, generator=generator),)
+
+def parse_sizes(arguments, text):
+    """"2x7" -> {"batch": 2, "length": 7}."""
+    names = list(dim_limits(arguments))
+    try:
+        sizes = [int(size) for size in text.split("x")]
+    except ValueError:
+        sizes = []
+    if not sizes or len(sizes) > len(names) or min(sizes) < 0:
+        sys.exit(f"export_model.py: --io-shapes {text!r}: wanted at most {len(names)} sizes "
+                 f"({'x'.join(names)})")
+    sizes += [sizes[-1]] * (len(names) - len(sizes))
+    return dict(zip(names, sizes))
 
 
 def export(arguments, record):
     import torch
 
     model, inputs = build_model(arguments)
-    limits = {"batch": (1, 64), "length": (1, arguments.positions)}
+    limits = dim_limits(arguments)
     dims = {name: torch.export.Dim(name, min=lo, max=hi) for name, (lo, hi) in limits.items()}
     dynamic = [
-        {axis: dims[name] for axis, name in enumerate(names) if name} for names in inputs.values()
+        {axis: dims[dim] for axis, dim in enumerate(one.dims) if isinstance(dim, str)}
+        for one in inputs.values()
     ]
-    example = make_inputs(arguments, 2, min(7, arguments.positions), seed=0)
+    sizes = {name: min(size, hi) for size, (name, (_, hi)) in zip(EXAMPLE_SIZES, limits.items())}
     with torch.no_grad():
-        program = torch.export.export(model, example, dynamic_shapes=tuple(dynamic))
-    extra = {EXTRA_NAME: json.dumps({"arguments": record, "dims": inputs}, sort_keys=True)}
+        program = torch.export.export(model, sample(inputs, sizes, seed=0),
+                                      dynamic_shapes=tuple(dynamic))
+    names = {name: [dim if isinstance(dim, str) else None for dim in one.dims]
+             for name, one in inputs.items()}
+    extra = {EXTRA_NAME: json.dumps({"arguments": record, "dims": names}, sort_keys=True)}
     folder = os.path.dirname(os.path.abspath(arguments.out))
     os.makedirs(folder, exist_ok=True)
     # The archive's root folder takes the file's name, so the temporary one lies in a folder of its own.
@@ -343,16 +203,16 @@ def save_io(arguments, record):
     if not arguments.force and are_tensors_current(arguments.save_io, record):
         print(f"{arguments.save_io}: up to date", file=sys.stderr)
         return
-    model, _ = build_model(arguments)
+    model, inputs = build_model(arguments)
     tensors = {}
     for case, shape in enumerate(arguments.io_shapes.split(",")):
-        batch, length = (int(size) for size in shape.split("x"))
-        tensors |= run_case(model, case, make_inputs(arguments, batch, length, seed=100 + case))
+        values = sample(inputs, parse_sizes(arguments, shape), seed=100 + case)
+        tensors |= run_case(model, case, values)
     write_tensors(arguments.save_io, tensors, record)
 
 
-def main():
-    arguments = parse_arguments()
+def main(words=None):
+    arguments = parse_arguments(words)
     record = recorded_arguments(arguments)
     if not arguments.force and is_current(arguments.out, record):
         print(f"{arguments.out}: up to date", file=sys.stderr)

@@ -106,19 +106,49 @@ TEST_P(FusedAccuracy, DistilBert) {
   expect_accurate(import_distilbert(), 30522, kShapes);
 }
 
-TEST_P(FusedAccuracy, MlpAndChain) {
-  for (const char* name : {"mlp", "chain"}) {
-    const ImportedModel model = import_pt2(model_file(std::string(name) + ".pt2"));
+/// A recorded model and the ops that its programs leave to the library.
+struct Family {
+  const char* model;
+  std::set<std::string> library;
+};
+
+const std::string kAttention = "aten.scaled_dot_product_attention.default";
+const std::string kConcat = "aten.cat.default";
+const std::string kConv = "aten.conv2d.default";
+const std::string kPool = "aten.adaptive_avg_pool2d.default";
+const Family kFamilies[] = {
+    {"small_t5", {"aten.matmul.default"}},
+    {"small_gpt2_prefill", {kConcat, kAttention}},
+    {"small_gpt2_decode", {kConcat, kAttention}},
+    {"small_llama", {kConcat, kAttention}},
+    {"small_qwen", {kConcat, kAttention}},
+    {"small_vit", {kConcat, kConv, kAttention}},
+    {"small_resnet", {kConv, kPool, "aten.max_pool2d.default"}},
+    {"small_mobilenet", {kConv, kPool}},
+    {"small_dlrm", {"aten.bmm.default", kConcat, "aten.linear.default"}},
+    {"small_whisper", {"aten.conv1d.default", kAttention}},
+    {"small_unet", {kConv, kAttention}},
+    {"mlp", {}},
+    {"chain", {}},
+};
+
+TEST_P(FusedAccuracy, ModelsOfEveryFamily) {
+  for (const Family& family : kFamilies) {
+    SCOPED_TRACE(family.model);
+    const ImportedModel model = import_pt2(model_file(std::string(family.model) + ".pt2"));
     EagerModel exact(model.graph, model.weights, true);
     CompiledModel fused(model.graph, model.weights, options(GetParam()), *backend_, *parallel_);
     for (const RecordedCase& recorded :
-         read_cases(model_file(std::string(name) + ".safetensors"))) {
+         read_cases(model_file(std::string(family.model) + ".safetensors"))) {
       auto answer = fused.run(recorded.inputs);
       ASSERT_TRUE(answer.ok()) << answer.refusal().reason;
+      EXPECT_FALSE(answer.value().eager);
       const AccuracyOutputs outputs{recorded.outputs, recorded.outputs,
                                     exact.run(recorded.inputs).value(), answer.value().outputs};
-      EXPECT_TRUE(judge_accuracy("fused", name, outputs).ok) << name;
+      const AccuracyRecord record = judge_accuracy("fused", family.model, outputs);
+      EXPECT_TRUE(record.ok) << "rmse " << record.rmse_arm << ", limit " << record.limit;
     }
+    EXPECT_EQ(library_ops(fused), family.library);
   }
 }
 

@@ -6,9 +6,9 @@ feature of the importer (tied weights, in-place ops, lists with gaps, ...), with
 archives with one fault each, made by rewriting records of a good one.
 """
 
+import glob
 import json
 import os
-import subprocess
 import sys
 import zipfile
 
@@ -17,31 +17,42 @@ SCRIPTS = os.path.join(ROOT, "scripts")
 sys.path.insert(0, SCRIPTS)
 import export_model  # noqa: E402
 
-SMALL = ["--layers", "2", "--hidden", "32", "--heads", "2", "--ffn", "64", "--vocab", "100",
+ENCODER = ["--layers", "2", "--hidden", "32", "--heads", "2", "--ffn", "64"]
+TEXT = [*ENCODER, "--vocab", "100", "--positions", "64"]
+BLOCK = ["--hidden", "64", "--heads", "4", "--kv-heads", "2", "--head-size", "16", "--ffn", "96",
          "--positions", "64"]
+# Name -> the exporter's words; --io-shapes are the requests that the tests compare.
 MODELS = {
-    "small": ["distilbert", *SMALL, "--io-shapes", "1x1,1x13,2x7,3x64"],
-    "small_eager": ["distilbert", *SMALL, "--attention", "eager", "--io-shapes", "1x1,1x13,2x7"],
-    "small_bert": ["bert-base", *SMALL, "--io-shapes", "1x5,2x7"],
-    "mlp": ["mlp", "--io-shapes", "1x1,7x1"],
-    "chain": ["chain", "--io-shapes", "1x1,5x1"],
+    "small": ["distilbert", *TEXT, "--io-shapes", "1x1,1x13,2x7,3x64"],
+    "small_eager": ["distilbert", *TEXT, "--attention", "eager", "--io-shapes", "1x1,1x13,2x7"],
+    "small_bert": ["bert-base", *TEXT, "--io-shapes", "1x5,2x7"],
+    "small_t5": ["t5-small-encoder", *ENCODER, "--head-size", "16", "--vocab", "100",
+                 "--io-shapes", "1x1,1x13,2x40"],
+    "small_gpt2_prefill": ["gpt2-prefill", *TEXT, "--io-shapes", "1x1,1x13,2x7"],
+    "small_gpt2_decode": ["gpt2-decode", *TEXT, "--io-shapes", "1x1,1x13,3x7"],
+    "small_llama": ["llama-3.2-1b-block", *BLOCK, "--io-shapes", "1x1x13,1x7x1,2x5x7"],
+    "small_qwen": ["qwen2.5-0.5b-block", *BLOCK, "--io-shapes", "1x1x13,1x7x1,2x5x7"],
+    "small_vit": ["vit-b16", *ENCODER, "--patch", "8", "--image", "32", "--io-shapes", "1,3"],
+    "small_resnet": ["resnet50", "--blocks", "1-2-1-1", "--width", "8", "--image", "64",
+                     "--io-shapes", "1,3"],
+    "small_mobilenet": ["mobilenetv3-large", "--image", "64", "--io-shapes", "1,3"],
+    "small_dlrm": ["dlrm", "--tables", "5", "--rows", "100", "--hidden", "16",
+                   "--io-shapes", "1,7,33"],
+    "small_whisper": ["whisper-tiny-encoder", *ENCODER, "--frames", "64", "--io-shapes", "1,3"],
+    "small_unet": ["sd-unet-block", "--width", "64", "--heads", "2", "--latent", "8",
+                   "--io-shapes", "1,3"],
+    "mlp": ["mlp", "--io-shapes", "1,7"],
+    "chain": ["chain", "--io-shapes", "1,5"],
 }
 
 
 def export_models(folder):
-    for name, arguments in MODELS.items():
+    for name, words in MODELS.items():
         base = os.path.join(folder, name)
-        subprocess.run(
-            [sys.executable, os.path.join(SCRIPTS, "export_model.py"), *arguments,
-             "-o", base + ".pt2", "--save-io", base + ".safetensors"],
-            check=True,
-        )
+        export_model.main([*words, "-o", base + ".pt2", "--save-io", base + ".safetensors"])
     distilbert = os.path.join(ROOT, "scenarios", "models", "distilbert.pt2")
-    subprocess.run(
-        [sys.executable, os.path.join(SCRIPTS, "export_model.py"), "distilbert", "-o", distilbert,
-         "--save-io", os.path.join(folder, "distilbert.safetensors"), "--io-shapes", "1x1,1x13,2x7"],
-        check=True,
-    )
+    export_model.main(["distilbert", "-o", distilbert, "--io-shapes", "1x1,1x13,2x7",
+                       "--save-io", os.path.join(folder, "distilbert.safetensors")])
 
 
 def feature_modules():
@@ -251,7 +262,8 @@ def main():
     os.makedirs(folder, exist_ok=True)
     export_models(folder)
     stamp = os.path.join(folder, "modules.stamp")
-    sources = [__file__, os.path.join(SCRIPTS, "export_model.py")]
+    sources = [__file__, os.path.join(SCRIPTS, "export_model.py"),
+               *glob.glob(os.path.join(SCRIPTS, "models", "*.py"))]
     newest = max(os.path.getmtime(source) for source in sources)
     if not os.path.exists(stamp) or os.path.getmtime(stamp) < newest:
         export_modules(folder)
