@@ -41,10 +41,11 @@ using Action = std::function<ExitCode(Terminal&)>;
 
 class CommandLine {
  public:
-  CommandLine(Nanos entered_at, const std::vector<std::string>& arguments)
+  CommandLine(Nanos entered_at, const std::string& program,
+              const std::vector<std::string>& arguments)
       : app_("breakeven: shall this model be served compiled or eager?", "breakeven"),
         entered_at_(entered_at) {
-    in_.run.command = "breakeven";
+    in_.run.command = shell_quoted(program);
     for (const std::string& argument : arguments) in_.run.command += ' ' + shell_quoted(argument);
     in_.import.command = in_.run.command;
     app_.footer(kExitCodes);
@@ -276,10 +277,10 @@ int dispatch(CommandLine& line, std::ostream& out, std::ostream& err) {
 
 }  // namespace
 
-int run_cli(const std::vector<std::string>& arguments, Nanos entered_at, std::ostream& out,
-            std::ostream& err) {
+int run_cli(const std::string& program, const std::vector<std::string>& arguments, Nanos entered_at,
+            std::ostream& out, std::ostream& err) {
   try {
-    CommandLine line(entered_at, arguments);
+    CommandLine line(entered_at, program, arguments);
     try {
       std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
       line.app().parse(reversed);

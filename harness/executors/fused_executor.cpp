@@ -123,9 +123,13 @@ CompileOptions compile_options(const std::string& arm, const ExecutorContext& co
   return options;
 }
 
-std::string compiler_identity() {
+std::map<std::string, std::string> compiler_environment() {
   const auto driver = make_driver({.target = detect_cpu()});
-  return driver.ok() ? driver.value()->identity() : "none: " + driver.refusal().reason;
+  if (!driver.ok()) return {{"compiler", "none: " + driver.refusal().reason}};
+  std::map<std::string, std::string> found = {{"compiler", driver.value()->identity()}};
+  const auto in_process = make_driver({.name = "clang", .target = detect_cpu()});
+  if (!in_process.ok()) found["compiler_fallback"] = in_process.refusal().reason;
+  return found;
 }
 
 std::unique_ptr<Executor> make_fused_executor(const std::string& arm,

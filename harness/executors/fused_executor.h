@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -33,8 +34,9 @@ struct FusedBase {
 /// Options of "fused:static" or "fused:dynamic". Throws UserError for any other arm.
 CompileOptions compile_options(const std::string& arm, const ExecutorContext& context);
 
-/// What makes kernels here: "clang 19.1.7 (in process)", the system compiler, or why there is none.
-std::string compiler_identity();
+/// What makes kernels here, for the results' environment: "compiler" and, where it is not the
+/// in-process one, "compiler_fallback" with the reason.
+std::map<std::string, std::string> compiler_environment();
 
 /// The compiler of this program, serving the scenario's model.
 std::unique_ptr<Executor> make_fused_executor(const std::string& arm,

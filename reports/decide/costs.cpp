@@ -17,7 +17,7 @@ constexpr const char* kMethod = "paired bootstrap over repetitions, widened by S
 /// What one repetition says about both arms, in seconds.
 struct Repetition {
   std::vector<double> saving;  ///< e - c of each closed-loop request, same stream in both arms.
-  double start_penalty = 0;
+  double start = 0, baseline_start = 0;
   std::vector<double> stall;  ///< By shape class; negative: not met.
   double other_stalls = 0;    ///< Of shapes outside the classes.
   int other_met = 0;
@@ -154,9 +154,9 @@ std::vector<Repetition> repetitions_of(const Results& results, const ArmEvidence
     Repetition repetition;
     repetition.saving = savings(base_steady->second, steady);
     if (repetition.saving.empty()) continue;
-    repetition.start_penalty = static_cast<double>(*started->second.trial->first_result_ns -
-                                                   *base_started->second.trial->first_result_ns) *
-                               1e-9;
+    repetition.start = static_cast<double>(*started->second.trial->first_result_ns) * 1e-9;
+    repetition.baseline_start =
+        static_cast<double>(*base_started->second.trial->first_result_ns) * 1e-9;
     read_stalls(results, started->second, repetition);
     repetitions.push_back(std::move(repetition));
   }
@@ -177,13 +177,16 @@ std::size_t first_class_of(const std::vector<Repetition>& repetitions, const Arm
   return SIZE_MAX;
 }
 
-/// The formula over the drawn repetitions; `random` set: samples inside them are drawn as well.
+/// The formula over the drawn repetitions; `random` set: samples inside them are drawn as well. The
+/// start's penalty is the difference of the arms' median starts, the figures that the report shows.
 BreakEvenInputs inputs_of(const Results& results, const std::vector<const Repetition*>& drawn,
                           std::size_t first_class, Random* random) {
   BreakEvenInputs inputs = stalls_of(results, drawn, first_class);
-  double saving = 0, start = 0, requests = 0;
+  double saving = 0, requests = 0;
+  std::vector<double> starts, baseline_starts;
   for (const Repetition* repetition : drawn) {
-    start += repetition->start_penalty;
+    starts.push_back(repetition->start);
+    baseline_starts.push_back(repetition->baseline_start);
     const auto size = static_cast<std::uint32_t>(repetition->saving.size());
     requests += size;
     if (random == nullptr) {
@@ -193,7 +196,7 @@ BreakEvenInputs inputs_of(const Results& results, const std::vector<const Repeti
     }
   }
   inputs.saving_per_request_s = saving / requests;
-  inputs.start_penalty_s = start / static_cast<double>(drawn.size());
+  inputs.start_penalty_s = median_of(std::move(starts)) - median_of(std::move(baseline_starts));
   return inputs;
 }
 

@@ -156,6 +156,47 @@ std::string headline_of(const Results& results, const Decision& decision) {
   return "";
 }
 
+/// The command with another output directory: a full run is no continuation of a quick one.
+std::string in_another_directory(const std::string& command) {
+  for (const std::string_view option : {" -o ", " --out "}) {
+    const std::size_t at = command.find(option);
+    if (at == std::string::npos) continue;
+    const std::size_t begin = at + option.size();
+    const bool quoted = begin < command.size() && command[begin] == '\'';
+    std::size_t end = command.find(quoted ? '\'' : ' ', begin + 1);
+    end = std::min(end, command.size());
+    const std::size_t name_end = command[end - 1] == '/' ? end - 1 : end;
+    return command.substr(0, name_end) + "-full" + command.substr(end);
+  }
+  return command;
+}
+
+/// Money is shown for a saving that is there: measured without doubt, its interval on one side of
+/// zero.
+void withhold_money(const ArmFacts& baseline, const ArmFacts& facts, ArmSummary& arm) {
+  std::string why;
+  for (const ArmFacts* one : {&baseline, &facts}) {
+    if (!one->instability.empty() || !one->generator_problem.empty()) {
+      why = "withheld: the measurement of " + one->arm + " is in doubt";
+    }
+  }
+  for (BreakEvenSummary* costs : {&arm.cache_lost, &arm.cache_kept}) {
+    const Number& saving = costs->saving_per_request_ms;
+    std::string reason = why;
+    if (reason.empty() && !(saving.lo && saving.hi)) {
+      reason = "withheld: the saving has no interval";
+    } else if (reason.empty() && *saving.lo <= 0 && *saving.hi >= 0) {
+      reason = "withheld: the saving of a request is not told from none";
+    }
+    if (reason.empty()) continue;
+    for (Number* number : {&costs->invested_usd, &costs->saving_per_life_usd,
+                           &costs->saving_per_life_s, &arm.payback_days}) {
+      if (number->value)
+        *number = Number::none(number->unit, reason, number->origin, number->samples);
+    }
+  }
+}
+
 std::vector<std::string> next_steps(const Results& results, const Decision& decision) {
   std::vector<std::string> next;
   if (decision.verdict != Verdict::kNotEnoughData) return next;
@@ -164,7 +205,7 @@ std::vector<std::string> next_steps(const Results& results, const Decision& deci
     if (const std::size_t at = command.find(" --quick"); at != std::string::npos) {
       command.erase(at, std::string_view(" --quick").size());
     }
-    next.push_back("Run without --quick: " + command);
+    next.push_back("Run without --quick: " + in_another_directory(command));
     next.push_back(
         "A full run still has to show: the speed-up, the break-even and the p99 with their "
         "intervals, in at least the processes that the policy asks for, all agreeing in sign.");
@@ -209,6 +250,13 @@ std::vector<std::string> notes_of(const Results& results, const Decision& decisi
   notes.push_back(
       "Money is modelled: saved busy seconds times the price of an hour. It is real only when the "
       "freed capacity is given back.");
+  if (const auto why = results.environment.find("compiler_fallback");
+      why != results.environment.end()) {
+    notes.push_back(
+        "Kernels were compiled by the system compiler, not in process, so cold starts are longer "
+        "than they need be: " +
+        why->second + ".");
+  }
   notes.push_back("A second model instance in one process (memory-warm) was not measured.");
   if (results.quick) notes.push_back("Quick run: no intervals, and never a verdict to enable.");
   return notes;
@@ -248,12 +296,16 @@ Decision decide(const Results& results, const std::filesystem::path& raw_directo
   const Judgement judgement = judge_facts(c, c.facts, conditions);
   decision.verdict = judgement.verdict;
   decision.arm = judgement.arm;
+  decision.best_arm = judgement.best_arm;
   decision.reasons = judgement.reasons;
   decision.limits = judgement.limits;
   decision.requests_per_life =
       conditions.requests_per_life
           ? Number::given(*conditions.requests_per_life, "requests", Origin::kModelled)
           : Number::none("requests", "n/a: no arrival rate, or no restarts", Origin::kModelled);
+  for (std::size_t i = 0; i < decision.arms.size(); ++i) {
+    withhold_money(c.facts.front(), c.facts[i], decision.arms[i]);
+  }
   decision.headline = headline_of(results, decision);
   decision.flips = flips_of(c);
   decision.next = next_steps(results, decision);

@@ -97,6 +97,7 @@ struct ArmSummary {
 struct Decision {
   Verdict verdict = Verdict::kNotEnoughData;
   std::string arm;       ///< The arm recommended; the baseline's name for kKeepEager.
+  std::string best_arm;  ///< The compiled arm that came out best; the baseline when there is none.
   std::string headline;  ///< One sentence.
   std::vector<Reason> reasons;
   std::vector<Flip> flips;

@@ -48,8 +48,8 @@ std::string instability_of(const ArmEvidence& arm) {
   std::array<double, 3> level = {};
   for (std::size_t i = 0; i < 3; ++i) {
     if (due[i] > 0 && done[i] < (1 - kTolerance) * due[i]) {
-      return "in a third of the run " + short_figure(done[i]) + " requests were answered of " +
-             short_figure(due[i]) + " that were due";
+      return "in a third of the run " + figure_with_unit(done[i], "requests") +
+             " were answered of " + figure_with_unit(due[i], "") + " that were due";
     }
     if (relative[i].size() < static_cast<std::size_t>(percentile_floor(0.5))) return "";
     level[i] = quantile(std::move(relative[i]), 0.5);

@@ -406,7 +406,7 @@ Judgement judge(const Policy& policy, const ArmFacts& baseline, const std::vecto
   }
 
   Judgement result;
-  result.arm = baseline.arm;
+  result.arm = result.best_arm = baseline.arm;
   if (best == judged.size()) {
     result.verdict = doubts.empty() ? Verdict::kKeepEager : Verdict::kNotEnoughData;
     result.reasons = doubts;
@@ -424,6 +424,7 @@ Judgement judge(const Policy& policy, const ArmFacts& baseline, const std::vecto
     verdict = Verdict::kNotEnoughData;
   }
   result.verdict = verdict;
+  result.best_arm = arms[best].arm;
   const bool blocked = verdict == Verdict::kBlocked;
   if (blocked) append(result.reasons, judged[best].reasons);
   append(result.reasons, doubts);

@@ -44,6 +44,7 @@ struct Conditions {
 struct Judgement {
   Verdict verdict = Verdict::kNotEnoughData;
   std::string arm;
+  std::string best_arm;         ///< The compiled arm that came out best, whatever the verdict.
   std::vector<Reason> reasons;  ///< Most weighty first; those of the recommended arm lead.
   std::vector<std::string> limits;
 };

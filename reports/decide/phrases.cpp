@@ -1,6 +1,6 @@
 #include "reports/decide/phrases.h"
 
-#include <array>
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 
@@ -19,6 +19,45 @@ std::string trimmed(std::string text) {
   text.erase(text.find_last_not_of('0') + 1);
   if (text.back() == '.') text.pop_back();
   return text;
+}
+
+/// How people say a size of some unit: the factor and what stands behind the figure.
+struct Scale {
+  double factor = 1;
+  const char* suffix = "";
+};
+
+Scale scale_of(double size, const std::string& unit) {
+  struct Row {
+    const char* unit;
+    double from;
+    Scale scale;
+  };
+  // The last row of a unit that `size` reaches.
+  static constexpr Row kRows[] = {
+      {"usd", 0, {100, " cents"}},
+      {"usd", 0.001, {}},
+      {"requests", 0, {}},
+      {"requests", 1e6, {1e-6, " M requests"}},
+      {"requests", 1e9, {1e-9, " G requests"}},
+      {"requests", 1e12, {1e-12, " T requests"}},
+      {"ms", 0, {1e6, " ns"}},
+      {"ms", 0.001, {1e3, " µs"}},
+      {"ms", 0.1, {1, " ms"}},
+      {"ms", 10000, {1e-3, " s"}},
+      {"s", 0, {1, " s"}},
+      {"s", 7200, {1.0 / 3600, " h"}},
+      {"minutes", 0, {60, " s"}},
+      {"minutes", 1, {1, " minutes"}},
+      {"minutes", 120, {1.0 / 60, " h"}},
+      {"minutes", 2880, {1.0 / 1440, " days"}},
+  };
+  if (size == 0) return unit == "ms" ? Scale{1, " ms"} : Scale{};
+  Scale found;
+  for (const Row& row : kRows) {
+    if (unit == row.unit && size >= row.from) found = row.scale;
+  }
+  return found;
 }
 
 /// " ms" of "12.3 ms", "x" of "1.40x", "" of "$0.04".
@@ -56,64 +95,55 @@ std::string short_figure(double value) {
   return text;
 }
 
-std::string figure_with_unit(double value, const std::string& unit) {
+std::string figure_with_unit(double value, const std::string& unit, std::optional<double> like) {
+  const Scale scale = scale_of(std::fabs(like.value_or(value)), unit);
   if (unit == "usd") {
-    if (value != 0 && std::fabs(value) < 0.001) return short_figure(100 * value) + " cents";
+    if (scale.factor != 1) return short_figure(scale.factor * value) + scale.suffix;
     return (value < 0 ? "-$" : "$") + short_figure(std::fabs(value));
   }
   if (unit == "share") return short_figure(100 * value) + " %";
   if (unit == "ratio") return short_figure(value) + "x";
-  if (unit == "requests" && std::fabs(value) >= 1e6) {
-    struct Scale {
-      double at;
-      const char* name;
-    };
-    constexpr std::array<Scale, 3> kScales = {{{1e12, " T"}, {1e9, " G"}, {1e6, " M"}}};
-    for (const Scale& scale : kScales) {
-      if (std::fabs(value) >= scale.at)
-        return short_figure(value / scale.at) + scale.name + " requests";
-    }
-  }
-  if (unit == "ms" && value != 0 && std::fabs(value) < 0.001) {
-    return short_figure(value * 1e6) + " ns";
-  }
-  if (unit == "ms" && value != 0 && std::fabs(value) < 0.1) {
-    return short_figure(value * 1000) + " µs";
-  }
-  if (unit == "ms" && std::fabs(value) >= 10000) return short_figure(value / 1000) + " s";
-  if (unit == "s" && std::fabs(value) >= 7200) return short_figure(value / 3600) + " h";
-  if (unit == "minutes" && std::fabs(value) < 1) return short_figure(value * 60) + " s";
-  if (unit == "minutes" && std::fabs(value) >= 2880) return short_figure(value / 1440) + " days";
-  if (unit == "minutes" && std::fabs(value) >= 120) return short_figure(value / 60) + " h";
   if (unit == "requests" && value == 1) return "1 request";
   if (unit == "1/s") return short_figure(value) + " per second";
+  if (*scale.suffix != '\0') return short_figure(scale.factor * value) + scale.suffix;
   for (const char* counted : {"requests", "days", "kernels", "calls"}) {
     if (unit == counted) return trimmed(short_figure(value)) + " " + unit;
   }
   return unit.empty() ? trimmed(short_figure(value)) : short_figure(value) + " " + unit;
 }
 
-std::string text_of(const Number& number) {
-  if (number.value) return figure_with_unit(*number.value, number.unit);
+std::optional<double> row_scale(std::span<const Number* const> row) {
+  std::optional<double> largest;
+  for (const Number* number : row) {
+    if (!number->value || number->unit == "requests") continue;  // "30" beside "2 M" reads well.
+    largest = std::max(largest.value_or(0), std::fabs(*number->value));
+  }
+  return largest;
+}
+
+std::string text_of(const Number& number, std::optional<double> like) {
+  if (number.value) return figure_with_unit(*number.value, number.unit, like);
   return number.missing.empty() ? "not measured" : number.missing;
 }
 
-std::pair<std::string, std::string> interval_ends(const Number& number) {
+std::pair<std::string, std::string> interval_ends(const Number& number,
+                                                  std::optional<double> like) {
   std::pair<std::string, std::string> ends;
   if (!number.value) return ends;
-  if (number.lo) ends.first = figure_with_unit(*number.lo, number.unit);
-  if (number.hi) ends.second = figure_with_unit(*number.hi, number.unit);
-  const std::string unit = unit_part(figure_with_unit(*number.value, number.unit));
+  if (!like && number.unit != "requests") like = number.value;
+  if (number.lo) ends.first = figure_with_unit(*number.lo, number.unit, like);
+  if (number.hi) ends.second = figure_with_unit(*number.hi, number.unit, like);
+  const std::string unit = unit_part(figure_with_unit(*number.value, number.unit, like));
   if (unit.empty() || !number.lo || !number.hi) return ends;
   if (unit_part(ends.first) != unit || unit_part(ends.second) != unit) return ends;
   for (std::string* end : {&ends.first, &ends.second}) end->resize(end->size() - unit.size());
   return ends;
 }
 
-std::string text_with_interval(const Number& number) {
-  const std::string text = text_of(number);
+std::string text_with_interval(const Number& number, std::optional<double> like) {
+  const std::string text = text_of(number, like);
   if (!number.value || (!number.lo && !number.hi)) return text;
-  const auto [lo, hi] = interval_ends(number);
+  const auto [lo, hi] = interval_ends(number, like);
   return text + " (" + (number.lo ? lo : "no lower bound") + " to " +
          (number.hi ? hi : "no upper bound") + ")";
 }

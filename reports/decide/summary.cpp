@@ -79,7 +79,7 @@ void add_latency(const Results& results, const ArmEvidence& arm, bool intervals,
   std::sort(pool.begin(), pool.end());
   for (int i = 1; i <= 199 && !pool.empty(); ++i) {
     const double q = i < 190 ? i / 200.0 : 0.95 + (i - 190) * 0.005;
-    if (static_cast<double>(pool.size()) * (1 - q) < 1) break;
+    if (static_cast<std::int64_t>(pool.size()) < percentile_floor(q)) continue;
     out.latency_quantiles.emplace_back(q, quantile_sorted(pool, q));
   }
   if (results.slo_p99_ms > 0) {

@@ -29,11 +29,12 @@ std::string safe(const std::string& text, std::size_t max_bytes = 300) {
 
 /// A figure with its interval, origin and sample count. data-path points into the page's own
 /// report.json, so that what is shown can be checked against it.
-std::string number_html(const Number& number, const std::string& path) {
+std::string number_html(const Number& number, const std::string& path,
+                        std::optional<double> like = std::nullopt) {
   std::string out = "<span class=\"num" + std::string(number.value ? "" : " none") +
-                    "\" data-path=\"" + html_text(path) + "\">" + html_text(text_of(number)) +
+                    "\" data-path=\"" + html_text(path) + "\">" + html_text(text_of(number, like)) +
                     "</span><span class=\"meta\">";
-  const auto [lo, hi] = interval_ends(number);
+  const auto [lo, hi] = interval_ends(number, like);
   const auto end_html = [&](const std::string& text, const char* end) {
     return "<span data-path=\"" + html_text(path) + end + "\">" + html_text(text) + "</span>";
   };
@@ -153,6 +154,8 @@ class Page {
       card("Break-even", costs.requests, costs_path(at, kept, "requests"));
       card("Break-even at the scenario's rate", costs.minutes, costs_path(at, kept, "minutes"));
       card("Requests of a process life", decision_.requests_per_life, "/requests_per_life");
+      card("Latency p50, after warm-up", arm.p50_ms, arm_path(at, "p50_ms"));
+      card("p50 of " + results_.arms.front(), decision_.arms.front().p50_ms, arm_path(0, "p50_ms"));
       card("Latency p99, after warm-up", arm.p99_ms, arm_path(at, "p99_ms"));
       card("p99 of " + results_.arms.front(), decision_.arms.front().p99_ms, arm_path(0, "p99_ms"));
       card(kept ? "p99 straight after a warm start" : "p99 straight after a cold start",
@@ -231,15 +234,11 @@ class Page {
         first ? row.set("group", data(std::string(group))) : row.set("group", data(false));
         row.set("columns", std::to_string(std::max<std::size_t>(decision_.arms.size(), 1)));
         first = false;
-        data cells = list();
-        for (std::size_t arm = 1; arm < decision_.arms.size(); ++arm) {
-          const ArmSummary& one = decision_.arms[arm];
-          data cell = object();
-          cell.set("cell", number_html((kept ? one.cache_kept : one.cache_lost).*metric.member,
-                                       costs_path(arm, kept, metric.key)));
-          cells.push_back(cell);
-        }
-        row.set("cells", cells);
+        row.set("cells", cells_of(1, [&](std::size_t arm) {
+                  const ArmSummary& one = decision_.arms[arm];
+                  return std::pair(&((kept ? one.cache_kept : one.cache_lost).*metric.member),
+                                   costs_path(arm, kept, metric.key));
+                }));
         costs.push_back(row);
       }
     }
@@ -259,7 +258,7 @@ class Page {
     root_.set("arms", arms);
     for (const ArmMetric& metric : arm_metrics()) {
       rows.push_back(row_of(metric.label, [&](std::size_t i) {
-        return number_html(decision_.arms[i].*metric.member, arm_path(i, metric.key));
+        return std::pair(&(decision_.arms[i].*metric.member), arm_path(i, metric.key));
       }));
     }
     root_.set("rows", rows);
@@ -267,8 +266,7 @@ class Page {
     for (std::size_t part = 0; part < parts; ++part) {
       const std::string& key = decision_.arms[0].p99_split[part].part;
       split_rows.push_back(row_of(label_of_split(key), [&](std::size_t i) {
-        return number_html(decision_.arms[i].p99_split[part].share,
-                           arm_path(i, "p99_split/" + key));
+        return std::pair(&decision_.arms[i].p99_split[part].share, arm_path(i, "p99_split/" + key));
       }));
     }
     root_.set("split_rows", split_rows);
@@ -282,14 +280,24 @@ class Page {
   data row_of(const std::string& label, const Cell& cell_of) const {
     data row = object();
     row.set("label", label);
+    row.set("cells", cells_of(0, cell_of));
+    return row;
+  }
+
+  /// A row's figures in one unit; `cell_of` gives each arm's number and its place in report.json.
+  template <typename Cell>
+  data cells_of(std::size_t from, const Cell& cell_of) const {
+    std::vector<const Number*> numbers;
+    for (std::size_t i = from; i < decision_.arms.size(); ++i) numbers.push_back(cell_of(i).first);
+    const std::optional<double> like = row_scale(numbers);
     data cells = list();
-    for (std::size_t i = 0; i < decision_.arms.size(); ++i) {
+    for (std::size_t i = from; i < decision_.arms.size(); ++i) {
+      const auto [number, path] = cell_of(i);
       data cell = object();
-      cell.set("cell", cell_of(i));
+      cell.set("cell", number_html(*number, path, like));
       cells.push_back(cell);
     }
-    row.set("cells", cells);
-    return row;
+    return cells;
   }
 
   void add_compiles() {

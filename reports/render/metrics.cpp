@@ -61,22 +61,26 @@ std::span<const BreakEvenMetric> break_even_metrics() {
 }
 
 std::vector<Given> givens_of(const Results& results) {
+  // A scenario's zero stands for what it left out.
   const auto number = [](double value, const std::string& unit, const std::string& origin) {
-    return Number::given(value, unit, origin_of(origin).value_or(Origin::kGiven));
+    return value > 0 ? Number::given(value, unit, origin_of(origin).value_or(Origin::kGiven))
+                     : Number::none(unit, "not given", Origin::kGiven);
   };
+  std::string price_source;
+  for (const std::string* part :
+       {&results.price_device, &results.price_date, &results.price_source}) {
+    if (part->empty()) continue;
+    price_source += (price_source.empty() ? "" : ", ") + *part;
+  }
   std::vector<Given> givens;
   givens.push_back(
       {"rate_per_s", "Arrival rate", number(results.rate_per_s, "1/s", results.rate_origin), ""});
   givens.push_back({"restarts_per_day", "Restarts a day",
                     number(results.restarts_per_day, "", results.restarts_origin), ""});
-  givens.push_back({"slo_p99_ms", "Target for the p99",
-                    results.slo_p99_ms > 0 ? number(results.slo_p99_ms, "ms", "given")
-                                           : Number::none("ms", "none", Origin::kGiven),
+  givens.push_back({"slo_p99_ms", "Target for the p99", number(results.slo_p99_ms, "ms", "given"),
                     results.slo_source});
-  givens.push_back(
-      {"usd_per_hour", "Price of an hour",
-       number(results.usd_per_hour, "usd", results.price_origin),
-       results.price_device + ", " + results.price_date + ", " + results.price_source});
+  givens.push_back({"usd_per_hour", "Price of an hour",
+                    number(results.usd_per_hour, "usd", results.price_origin), price_source});
   givens.push_back(
       {"engineer_days", "Engineering effort", number(results.engineer_days, "days", "given"), ""});
   givens.push_back({"usd_per_engineer_day", "Price of an engineer-day",
@@ -85,12 +89,10 @@ std::vector<Given> givens_of(const Results& results) {
 }
 
 std::size_t leading_arm(const Decision& decision) {
-  std::size_t usable = 0;
   for (std::size_t i = 0; i < decision.arms.size(); ++i) {
-    if (i > 0 && decision.arms[i].arm == decision.arm) return i;
-    if (usable == 0 && i > 0 && decision.arms[i].usable) usable = i;
+    if (decision.arms[i].arm == decision.best_arm) return i;
   }
-  return usable;
+  return 0;
 }
 
 const char* label_of_split(const std::string& part) {

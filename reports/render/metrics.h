@@ -32,8 +32,8 @@ struct Given {
 };
 std::vector<Given> givens_of(const Results& results);
 
-/// The arm whose figures lead the report: the recommended one, else the first compiled arm that is
-/// usable, else the baseline. An index into decision.arms.
+/// The arm whose figures lead the report, the one that the verdict turns on. An index into
+/// decision.arms.
 std::size_t leading_arm(const Decision& decision);
 
 const char* label_of_split(const std::string& part);  ///< "Its own recompile", ...

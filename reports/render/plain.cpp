@@ -18,8 +18,8 @@ std::string markdown_text(const std::string& text) {
   return out;
 }
 
-std::string cell(const Number& number) {
-  std::string text = markdown_text(text_with_interval(number));
+std::string cell(const Number& number, std::optional<double> like = std::nullopt) {
+  std::string text = markdown_text(text_with_interval(number, like));
   if (number.value) text += " · " + std::string(name_of(number.origin));
   if (number.samples > 0) text += " · n=" + std::to_string(number.samples);
   return text;
@@ -56,30 +56,39 @@ std::string table_head(const Decision& decision) {
   return head + "\n" + rule + "\n";
 }
 
+/// A row's cells in one unit; `number_of` picks the figure of an arm.
+template <typename Pick>
+std::string cells(const Decision& decision, const Pick& number_of) {
+  std::vector<const Number*> numbers;
+  for (const ArmSummary& arm : decision.arms) numbers.push_back(&number_of(arm));
+  std::string out;
+  for (const Number* number : numbers) out += " " + cell(*number, row_scale(numbers)) + " |";
+  return out + "\n";
+}
+
 void add_tables(std::string& out, const Decision& decision) {
   out += "\n## Arms\n\n" + table_head(decision);
   for (const ArmMetric& metric : arm_metrics()) {
-    out += "| " + std::string(metric.label) + " |";
-    for (const ArmSummary& arm : decision.arms) out += " " + cell(arm.*metric.member) + " |";
-    out += "\n";
+    out +=
+        "| " + std::string(metric.label) + " |" +
+        cells(decision, [&](const ArmSummary& arm) -> const Number& { return arm.*metric.member; });
   }
   for (const bool kept : {false, true}) {
     out += std::string("\n## Break-even, kernel cache ") + (kept ? "kept" : "lost") +
            " at a restart\n\n" + table_head(decision);
     for (const BreakEvenMetric& metric : break_even_metrics()) {
-      out += "| " + std::string(metric.label) + " |";
-      for (const ArmSummary& arm : decision.arms) {
-        out += " " + cell((kept ? arm.cache_kept : arm.cache_lost).*metric.member) + " |";
-      }
-      out += "\n";
+      out += "| " + std::string(metric.label) + " |" +
+             cells(decision, [&](const ArmSummary& arm) -> const Number& {
+               return (kept ? arm.cache_kept : arm.cache_lost).*metric.member;
+             });
     }
   }
   out += "\n## Where the slowest 1 % of requests spend their time\n\n" + table_head(decision);
   if (decision.arms.empty()) return;
   for (std::size_t part = 0; part < decision.arms[0].p99_split.size(); ++part) {
-    out += "| " + std::string(label_of_split(decision.arms[0].p99_split[part].part)) + " |";
-    for (const ArmSummary& arm : decision.arms) out += " " + cell(arm.p99_split[part].share) + " |";
-    out += "\n";
+    out += "| " + std::string(label_of_split(decision.arms[0].p99_split[part].part)) + " |" +
+           cells(decision,
+                 [&](const ArmSummary& arm) -> const Number& { return arm.p99_split[part].share; });
   }
 }
 
@@ -177,7 +186,8 @@ std::string render_terminal(const Results& results, const Decision& decision, bo
   list("Limits", decision.limits);
   list("Next", decision.next);
   std::vector<std::string> reasons, flips;
-  for (const Reason& reason : decision.reasons) reasons.push_back(reason.sentence);
+  for (const Reason& reason : decision.reasons)
+    reasons.push_back(reason.sentence + " [" + reason.rule + "]");
   for (const Flip& flip : decision.flips) flips.push_back(flip.sentence);
   list("Why", reasons);
 
@@ -188,10 +198,11 @@ std::string render_terminal(const Results& results, const Decision& decision, bo
   out += "\n";
   const auto row = [&](const std::string& label, const auto& number_of) {
     out += padded(label, kLabel);
-    for (const ArmSummary& arm : decision.arms) {
-      const Number& number = number_of(arm);
-      std::string text = text_with_interval(number);
-      if (!number.value) text = text.substr(0, text.find(':'));
+    std::vector<const Number*> numbers;
+    for (const ArmSummary& arm : decision.arms) numbers.push_back(&number_of(arm));
+    for (const Number* number : numbers) {
+      std::string text = text_with_interval(*number, row_scale(numbers));
+      if (!number->value) text = text.substr(0, text.find(':'));
       out += padded(printable(text, kColumn - 2), kColumn);
     }
     out += "\n";

@@ -252,21 +252,18 @@ Number pooled_mean(const Groups& groups, const std::string& unit, std::uint64_t 
   return number;
 }
 
-namespace {
+namespace {}  // namespace
 
-/// Middle value; of an even count the mean of the middle two, so that two processes count alike.
-double middle(std::vector<double> values) {
+double median_of(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   const std::size_t half = values.size() / 2;
   return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
 }
 
-}  // namespace
-
 Number median_over_processes(const std::vector<double>& values, const std::string& unit,
                              std::uint64_t seed, bool intervals) {
   if (values.empty()) return Number::none(unit, "not enough data: no process gave this figure");
-  Number number = Number::given(middle(values), unit, Origin::kMeasured);
+  Number number = Number::given(median_of(values), unit, Origin::kMeasured);
   number.samples = number.processes = static_cast<std::int64_t>(values.size());
   if (!number.value || !intervals || values.size() < kFewestProcesses) return number;
   // One figure a process: the order statistics bound the median, and the range is what few allow.
@@ -283,7 +280,7 @@ Number median_over_processes(const std::vector<double>& values, const std::strin
   const auto statistic = [&](const Resample& drawn) {
     std::vector<double> picked;
     for (const std::uint32_t p : drawn.process) picked.push_back(values[p]);
-    return middle(std::move(picked));
+    return median_of(std::move(picked));
   };
   set_interval(number, bootstrap(sizes, statistic, seed), values.size(), range_of(sorted.front()));
   return number;

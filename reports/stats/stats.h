@@ -27,6 +27,9 @@ using Groups = std::vector<std::vector<double>>;
 double quantile_sorted(std::span<const double> sorted, double q);
 /// The same of values in any order.
 double quantile(std::vector<double> values, double q);
+
+/// Middle value; of an even count the mean of the middle two, so that two processes count alike.
+double median_of(std::vector<double> values);
 double mean_of(std::span<const double> values);  ///< Not empty.
 
 /// Distribution-free interval of a quantile from two order statistics of independent samples

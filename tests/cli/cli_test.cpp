@@ -19,7 +19,7 @@ struct Outcome {
 
 Outcome call(const std::vector<std::string>& arguments) {
   std::ostringstream out, err;
-  const int code = run_cli(arguments, now_ns(), out, err);
+  const int code = run_cli("build/breakeven", arguments, now_ns(), out, err);
   return {code, out.str(), err.str()};
 }
 

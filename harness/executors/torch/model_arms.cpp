@@ -134,7 +134,9 @@ std::unique_ptr<AccuracyReference> make_accuracy_reference(const ExecutorContext
 }
 
 std::map<std::string, std::string> model_environment() {
-  return {{"torch", torch_version()}, {"compiler", compiler_identity()}};
+  std::map<std::string, std::string> found = compiler_environment();
+  found.insert({"torch", torch_version()});
+  return found;
 }
 
 std::string explain_model(const std::string& arm, const ExecutorContext& context,

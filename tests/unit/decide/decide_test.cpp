@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numeric>
 
@@ -183,6 +184,98 @@ TEST(Decide, MissingAndForeignRawFilesAreErrors) {
   Results other = testing::make_synthetic(small(), dir.path());
   other.trials[2].shapes.resize(1);
   EXPECT_THROW((void)decide(other, dir.path()), UserError);
+}
+
+// The page shows both arms' starts; the break-even must stand on the same figures.
+TEST(Decide, TheStartsPenaltyIsTheDifferenceOfTheStartsShown) {
+  const TempDir dir;
+  Results results = testing::make_synthetic(small(), dir.path());
+  const std::array<std::int64_t, 5> late_ms = {0, 40, 0, 900, 0};
+  for (Trial& trial : results.trials) {
+    if (trial.arm != "eager" || trial.phase != "cold") continue;
+    *trial.first_result_ns += late_ms.at(static_cast<std::size_t>(trial.process)) * 1'000'000;
+  }
+  const Decision decision = decide(results, dir.path());
+  for (std::size_t i = 1; i < 3; ++i) {
+    EXPECT_NEAR(*decision.arms[i].cache_lost.start_penalty_ms.value,
+                *decision.arms[i].cold_start_ms.value - *decision.arms[0].cold_start_ms.value,
+                1e-6);
+  }
+}
+
+TEST(Decide, AChartShowsNoQuantileThatItsSamplesCannotBear) {
+  SyntheticOptions options = small();
+  options.traffic_seconds = 4;  // 5 x 120 requests: a p98.5, no p99.
+  for (const ArmSummary& arm : decide_on(options).arms) {
+    ASSERT_FALSE(arm.latency_quantiles.empty());
+    EXPECT_GE(arm.latency_quantiles.front().first, 0.01);
+    EXPECT_LT(arm.latency_quantiles.back().first, 0.99);
+    EXPECT_GT(arm.latency_quantiles.back().first, 0.95);
+  }
+}
+
+TEST(Decide, MoneyIsWithheldWhereTheSavingIsInDoubt) {
+  SyntheticOptions same = small();
+  same.arms = {testing::default_arms()[0], testing::default_arms()[0]};
+  same.arms[1].name = "eager-again";
+  SyntheticOptions quick = small();
+  quick.quick = true;
+  const TempDir dir;
+  Results late = testing::make_synthetic(small(), dir.path());
+  for (Trial& trial : late.trials) {
+    if (trial.phase != "traffic") continue;
+    trial.generator.emplace();
+    trial.generator->valid = false;
+    trial.generator->reason = "late";
+  }
+  for (const Decision& decision : {decide_on(same), decide_on(quick), decide(late, dir.path())}) {
+    for (const BreakEvenSummary* costs :
+         {&decision.arms[1].cache_lost, &decision.arms[1].cache_kept}) {
+      EXPECT_FALSE(costs->saving_per_life_usd.value);
+      EXPECT_NE(costs->saving_per_life_usd.missing.find("withheld"), std::string::npos)
+          << costs->saving_per_life_usd.missing;
+    }
+  }
+  EXPECT_TRUE(decide_on(small()).arms[1].cache_lost.saving_per_life_usd.value);
+}
+
+TEST(Decide, TheBestArmLeadsAlsoWhenEagerIsKept) {
+  SyntheticOptions options = small();
+  options.arms[1].mean_service_ms = 19;
+  options.arms[2].mean_service_ms = 15;
+  const Decision decision = decide_on(options);
+  EXPECT_EQ(decision.verdict, Verdict::kKeepEager);
+  EXPECT_EQ(decision.best_arm, "fused:dynamic");
+}
+
+TEST(Decide, AFullRunIsAdvisedIntoADirectoryOfItsOwn) {
+  const TempDir dir;
+  SyntheticOptions options = small();
+  options.quick = true;
+  Results results = testing::make_synthetic(options, dir.path());
+  const auto advice = [&](const std::string& command) {
+    results.command = command;
+    return decide(results, dir.path()).next.front();
+  };
+  EXPECT_EQ(advice("./breakeven run a.json -o out/q --quick"),
+            "Run without --quick: ./breakeven run a.json -o out/q-full");
+  EXPECT_EQ(advice("bin/breakeven run --quick a.json --out 'my runs/'"),
+            "Run without --quick: bin/breakeven run a.json --out 'my runs-full'");
+  EXPECT_EQ(advice("breakeven run a.json"), "Run without --quick: breakeven run a.json");
+}
+
+TEST(Decide, AFallbackCompilerIsSaid) {
+  const TempDir dir;
+  Results results = testing::make_synthetic(small(), dir.path());
+  const auto said = [&] {
+    const std::vector<std::string> notes = decide(results, dir.path()).notes;
+    return std::ranges::any_of(notes, [](const std::string& note) {
+      return note.find("no LLVM here") != std::string::npos;
+    });
+  };
+  EXPECT_FALSE(said());
+  results.environment["compiler_fallback"] = "no LLVM here";
+  EXPECT_TRUE(said());
 }
 
 TEST(Decide, BareResultsGiveNotEnoughData) {

@@ -49,5 +49,21 @@ TEST(Phrases, MissingSaysWhyAndIntervalsShowOpenEnds) {
   EXPECT_EQ(text_with_interval(number), "12.0 ms (10.0 to 14.0)");
 }
 
+TEST(Phrases, FiguresOfARowShareAUnit) {
+  const Number small = Number::given(947, "ms"), large = Number::given(12345, "ms");
+  const std::vector<const Number*> row = {&small, &large};
+  EXPECT_EQ(text_of(small, row_scale(row)), "0.947 s");
+  EXPECT_EQ(text_of(large, row_scale(row)), "12.3 s");
+  const Number missing = Number::none("ms", "n/a");
+  EXPECT_EQ(text_of(missing, row_scale(row)), "n/a");
+  const Number few = Number::given(30, "requests"), many = Number::given(2e6, "requests");
+  const std::vector<const Number*> counts = {&few, &many};
+  EXPECT_EQ(text_of(few, row_scale(counts)), "30 requests");
+  Number wide = Number::given(9000, "ms");
+  wide.lo = 50;
+  wide.hi = 11000;
+  EXPECT_EQ(text_with_interval(wide), "9,000 ms (50.0 to 11,000)");
+}
+
 }  // namespace
 }  // namespace breakeven
