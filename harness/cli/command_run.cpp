@@ -67,7 +67,13 @@ ExitCode run_one(const Scenario& scenario, RunOptions options, Terminal& termina
     return ExitCode::kInterrupted;
   }
   const Decision decision = make_report(options.directory);
-  return print_decision(options.directory, decision, terminal);
+  const ExitCode code = print_decision(options.directory, decision, terminal);
+  const ArmSummary& baseline = decision.arms.front();
+  if (code != ExitCode::kOk || baseline.usable) return code;
+  terminal.err << "breakeven: the baseline " << printable(baseline.arm)
+               << " did not run, so nothing could be compared: "
+               << printable(baseline.unusable_reason, 400) << '\n';
+  return ExitCode::kEnvironment;
 }
 
 }  // namespace

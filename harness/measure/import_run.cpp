@@ -229,7 +229,7 @@ Results import_run(const Scenario& scenario, const std::filesystem::path& csv,
     }
     const std::string name = 'r' + std::to_string(trial.process) + '-' + safe_slug(trial.arm) +
                              '-' + trial.phase + ".bin";
-    write_raw_samples(one.samples, directory / "raw" / name);
+    trial.raw_checksum = write_raw_samples(one.samples, directory / "raw" / name);
     trial.raw_file = "raw/" + name;
     results.trials.push_back(std::move(trial));
   }

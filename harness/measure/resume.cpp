@@ -18,6 +18,15 @@ bool is_repetition_phase(const std::string& phase) {
 }  // namespace
 
 void check_same_run(const Results& earlier, const Results& now, const std::string& file) {
+  if (earlier.quick != now.quick) {
+    throw UserError(
+        {.file = file,
+         .message = earlier.quick ? "the run here is a quick one; a full run cannot go on with it"
+                                  : "the run here is a full one; a quick run cannot go on with it",
+         .fix = std::string(earlier.quick ? "Add --quick to go on with it"
+                                          : "Leave out --quick to go on with it") +
+                ", or choose another directory (-o)"});
+  }
   std::vector<std::string> differing;
   if (earlier.scenario_hash != now.scenario_hash)
     differing.emplace_back("the scenario or its options");
@@ -39,15 +48,17 @@ void check_same_run(const Results& earlier, const Results& now, const std::strin
                    .fix = "Pass --fresh to replace it, or choose another directory"});
 }
 
-void keep_complete_trials(
-    Results& earlier, const std::function<bool(const std::string& arm, int process)>& has_cache) {
+void keep_complete_trials(Results& earlier,
+                          const std::function<bool(const std::string& arm, int process)>& has_cache,
+                          const std::function<bool(const Trial&)>& has_samples) {
+  std::erase_if(earlier.trials, [&](const Trial& trial) {
+    return !trial.ok || (!trial.raw_file.empty() && !has_samples(trial));
+  });
   std::map<std::pair<std::string, int>, std::set<std::string>> done;
   for (const Trial& trial : earlier.trials) {
-    if (trial.ok && is_repetition_phase(trial.phase))
-      done[{trial.arm, trial.process}].insert(trial.phase);
+    if (is_repetition_phase(trial.phase)) done[{trial.arm, trial.process}].insert(trial.phase);
   }
   const auto keeps = [&](const Trial& trial) {
-    if (!trial.ok) return false;
     if (!is_repetition_phase(trial.phase)) return true;
     const std::set<std::string>& phases = done[{trial.arm, trial.process}];
     const bool warmed_whole = phases.contains("steady") == phases.contains("traffic");

@@ -103,20 +103,33 @@ class Run {
   void take_over_earlier() {
     if (options_.fresh) directory_.remove_earlier_run();
     if (!std::filesystem::exists(directory_.results())) return;
+    Results earlier = read_results(directory_.results());
+    if (earlier.trials.empty()) return;  // Ended before it measured anything.
     if (!options_.resume) {
       throw UserError({.file = directory_.results().string(),
                        .message = "the directory holds the results of an earlier run",
                        .fix = "Pass --resume to go on with it, --fresh to replace it, or choose "
                               "another directory"});
     }
-    Results earlier = read_results(directory_.results());
     check_same_run(earlier, results_, directory_.results().string());
-    keep_complete_trials(earlier, [&](const std::string& arm, int process) {
-      return std::filesystem::exists(directory_.cold_cache(arm, process));
-    });
+    keep_complete_trials(
+        earlier,
+        [&](const std::string& arm, int process) {
+          return std::filesystem::exists(directory_.cold_cache(arm, process));
+        },
+        [&](const Trial& trial) { return has_samples(trial); });
     results_.created_at = earlier.created_at;
     results_.trials = std::move(earlier.trials);
     results_.accuracy = std::move(earlier.accuracy);
+  }
+
+  bool has_samples(const Trial& trial) const {
+    try {
+      (void)read_raw_samples(options_.directory / trial.raw_file, trial.raw_checksum);
+      return true;
+    } catch (const UserError&) {
+      return false;
+    }
   }
 
   bool is_done(const PlannedTrial& planned) const {

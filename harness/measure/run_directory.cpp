@@ -50,12 +50,23 @@ std::filesystem::path RunDirectory::cold_cache(const std::string& arm, int proce
 }
 
 void RunDirectory::remove_earlier_run() const {
+  if (!std::filesystem::exists(results())) return;
+  // Also a damaged results file of ours may be replaced; anything else is somebody's own.
+  const std::string head = read_file(results()).substr(0, 200);
+  if (!head.empty() && head.find("\"breakeven-results\"") == std::string::npos) {
+    throw UserError({.file = results().string(),
+                     .message = "--fresh would delete a file that breakeven did not write",
+                     .fix = "Choose another directory"});
+  }
   std::error_code ignored;
   for (const char* name :
        {"results.json", "report.html", "report.json", "report.md", "log.jsonl"}) {
     std::filesystem::remove(path_ / name, ignored);
   }
-  std::filesystem::remove_all(raw(), ignored);
+  for (const auto& entry : std::filesystem::directory_iterator(raw(), ignored)) {
+    if (entry.path().extension() == ".bin") std::filesystem::remove(entry.path(), ignored);
+  }
+  std::filesystem::remove(raw(), ignored);  // Stays while it holds other files.
   std::filesystem::remove_all(work(), ignored);
 }
 

@@ -334,7 +334,7 @@ class TrialBody {
     if (with_samples) {
       const std::string file =
           'r' + std::to_string(spec_.process) + '-' + safe_slug(spec_.arm) + '-' + phase + ".bin";
-      write_raw_samples(samples_, spec_.raw_directory / file);
+      trial_.raw_checksum = write_raw_samples(samples_, spec_.raw_directory / file);
       trial_.raw_file = "raw/" + file;
     }
     trial_.ok = trial_.failure.empty();

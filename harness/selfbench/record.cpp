@@ -65,6 +65,14 @@ std::string to_line(const MeasuredRow& measured, const std::string& group, const
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
+bool is_record(std::string_view text) {
+  const std::size_t end = text.find('\n');
+  const Json first = Json::parse(text.substr(0, end), nullptr, false);
+  if (first.is_object()) return first.contains("figure") && first.contains("definition");
+  // A first line that a kill cut short.
+  return end == std::string_view::npos && text.starts_with("{\"group\"");
+}
+
 std::vector<MeasuredRow> read_lines(std::string_view text, const FigureTable& table,
                                     const std::string& run) {
   std::vector<MeasuredRow> rows;

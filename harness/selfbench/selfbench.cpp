@@ -79,8 +79,21 @@ class Selfbench {
   }
 
   void resume() {
-    if (options_.out_file.empty() || !std::filesystem::exists(options_.out_file)) return;
-    const std::string text = read_file(options_.out_file);
+    if (options_.out_file.empty()) return;
+    std::string text;
+    if (std::filesystem::exists(options_.out_file)) text = read_file(options_.out_file);
+    if (!text.empty() && !is_record(text)) {
+      throw UserError({.file = options_.out_file.string(),
+                       .message = "the file holds something else than rows of selfbench",
+                       .fix = "Choose another file, or move this one away"});
+    }
+    // Before hours of measuring, not after the first row.
+    if (!std::ofstream(options_.out_file, std::ios::app)) {
+      throw UserError({.file = options_.out_file.string(),
+                       .message = "cannot write the file",
+                       .fix = "Choose a file that you may write to"},
+                      ExitCode::kEnvironment);
+    }
     known_ = read_lines(text, table_, run_);
     cut_short_ = !text.empty() && text.back() != '\n';
   }

@@ -20,7 +20,7 @@ std::map<int, Observed>* phase_of(ArmEvidence& arm, const std::string& phase) {
 /// In order of due time; throws for a shape that the trial does not list.
 std::vector<RawSample> checked_samples(const Trial& trial, const std::filesystem::path& directory) {
   const std::filesystem::path file = directory / trial.raw_file;
-  std::vector<RawSample> samples = read_raw_samples(file);
+  std::vector<RawSample> samples = read_raw_samples(file, trial.raw_checksum);
   for (const RawSample& sample : samples) {
     if (sample.shape >= 0 && static_cast<std::size_t>(sample.shape) < trial.shapes.size()) continue;
     throw UserError({.file = file.string(),

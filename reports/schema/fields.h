@@ -31,7 +31,7 @@ concept Like = std::same_as<std::remove_const_t<S>, T>;
 template <typename V>
 void fields(V& visit, Like<StageTime> auto& s) {
   visit("name", s.name);
-  visit("ns", s.ns);
+  visit("ns", s.ns, kNotNegative);
 }
 
 template <typename V>
@@ -61,8 +61,8 @@ void fields(V& visit, Like<FallbackRecord> auto& s) {
 
 template <typename V>
 void fields(V& visit, Like<GeneratorCheck> auto& s) {
-  visit("asked_rate_per_s", s.asked_rate_per_s);
-  visit("achieved_rate_per_s", s.achieved_rate_per_s);
+  visit("asked_rate_per_s", s.asked_rate_per_s, kNotNegative);
+  visit("achieved_rate_per_s", s.achieved_rate_per_s, kNotNegative);
   visit("late_share", s.late_share, kShare);
   visit("valid", s.valid);
   visit("reason", s.reason);
@@ -79,17 +79,18 @@ void fields(V& visit, Like<Trial> auto& s) {
   visit("failure", s.failure);
   visit("shapes", s.shapes);
   visit("stages", s.stages);
-  visit("first_result_ns", s.first_result_ns);
-  visit("compiler_ns", s.compiler_ns);
-  visit("steady_after_requests", s.steady_after_requests);
-  visit("steady_after_ns", s.steady_after_ns);
+  visit("first_result_ns", s.first_result_ns, kNotNegative);
+  visit("compiler_ns", s.compiler_ns, kNotNegative);
+  visit("steady_after_requests", s.steady_after_requests, kNotNegative);
+  visit("steady_after_ns", s.steady_after_ns, kNotNegative);
   visit("counters", s.counters);
   visit("compiles", s.compiles);
   visit("fallbacks", s.fallbacks);
   visit("generator", s.generator);
-  visit("peak_rss_bytes", s.peak_rss_bytes);
-  visit("wall_ns", s.wall_ns);
+  visit("peak_rss_bytes", s.peak_rss_bytes, kNotNegative);
+  visit("wall_ns", s.wall_ns, kNotNegative);
   visit("raw_file", s.raw_file);
+  visit("raw_checksum", s.raw_checksum);
 }
 
 template <typename V>
@@ -97,9 +98,9 @@ void fields(V& visit, Like<AccuracyRecord> auto& s) {
   visit("arm", s.arm);
   visit("shape", s.shape);
   visit("eager_deterministic", s.eager_deterministic);
-  visit("rmse_eager", s.rmse_eager);
-  visit("rmse_arm", s.rmse_arm);
-  visit("limit", s.limit);
+  visit("rmse_eager", s.rmse_eager, kNotNegative);
+  visit("rmse_arm", s.rmse_arm, kNotNegative);
+  visit("limit", s.limit, kNotNegative);
   visit("masks_equal", s.masks_equal);
   visit("ok", s.ok);
 }

@@ -51,7 +51,7 @@ void for_each_column(const Visit& visit) {
   visit(&RawSample::flags);
 }
 
-std::uint64_t checksum_of(std::string_view columns, std::uint64_t count) {
+std::uint64_t column_checksum(std::string_view columns, std::uint64_t count) {
   return hash_bytes(columns, count).low;
 }
 
@@ -76,7 +76,7 @@ std::string raw_samples_to_bytes(const std::vector<RawSample>& samples) {
   append(bytes, kRawSamplesVersion);
   append(bytes, kColumns);
   append(bytes, static_cast<std::uint64_t>(samples.size()));
-  append(bytes, checksum_of(columns, samples.size()));
+  append(bytes, column_checksum(columns, samples.size()));
   return bytes + columns;
 }
 
@@ -104,7 +104,7 @@ std::vector<RawSample> raw_samples_from_bytes(std::string_view bytes, const std:
                    std::to_string(count) + " samples and " + std::to_string(bytes.size()) +
                    " bytes follow");
   }
-  if (checksum_of(bytes, count) != checksum) {
+  if (column_checksum(bytes, count) != checksum) {
     fail(name, "the raw sample file is corrupt: its checksum does not match");
   }
   std::vector<RawSample> samples(count);
@@ -116,12 +116,25 @@ std::vector<RawSample> raw_samples_from_bytes(std::string_view bytes, const std:
   return samples;
 }
 
-void write_raw_samples(const std::vector<RawSample>& samples, const std::filesystem::path& file) {
-  write_file_atomic(file, raw_samples_to_bytes(samples));
+std::string checksum_of(const std::vector<RawSample>& samples) {
+  return hash_bytes(raw_samples_to_bytes(samples)).to_hex();
 }
 
-std::vector<RawSample> read_raw_samples(const std::filesystem::path& file) {
-  return raw_samples_from_bytes(read_file(file), file.string());
+std::string write_raw_samples(const std::vector<RawSample>& samples,
+                              const std::filesystem::path& file) {
+  const std::string bytes = raw_samples_to_bytes(samples);
+  write_file_atomic(file, bytes);
+  return hash_bytes(bytes).to_hex();
+}
+
+std::vector<RawSample> read_raw_samples(const std::filesystem::path& file,
+                                        const std::string& checksum) {
+  const std::string bytes = read_file(file);
+  std::vector<RawSample> samples = raw_samples_from_bytes(bytes, file.string());
+  if (hash_bytes(bytes).to_hex() != checksum) {
+    fail(file.string(), "the raw sample file is not the one that results.json was written with");
+  }
+  return samples;
 }
 
 }  // namespace breakeven

@@ -48,8 +48,15 @@ std::string raw_samples_to_bytes(const std::vector<RawSample>& samples);
 /// version.
 std::vector<RawSample> raw_samples_from_bytes(std::string_view bytes, const std::string& name);
 
-/// Writes to a temporary name, then renames.
-void write_raw_samples(const std::vector<RawSample>& samples, const std::filesystem::path& file);
-std::vector<RawSample> read_raw_samples(const std::filesystem::path& file);
+/// Names the samples by their content, in hex: what a trial remembers of its raw file.
+std::string checksum_of(const std::vector<RawSample>& samples);
+
+/// Writes to a temporary name, then renames. Returns checksum_of(samples).
+std::string write_raw_samples(const std::vector<RawSample>& samples,
+                              const std::filesystem::path& file);
+/// Throws UserError for a file that cannot be read, is not whole, or does not hold the samples that
+/// `checksum` names.
+std::vector<RawSample> read_raw_samples(const std::filesystem::path& file,
+                                        const std::string& checksum);
 
 }  // namespace breakeven

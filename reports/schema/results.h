@@ -69,7 +69,8 @@ struct Trial {
   std::optional<GeneratorCheck> generator;
   std::int64_t peak_rss_bytes = 0;
   std::int64_t wall_ns = 0;
-  std::string raw_file;  ///< Relative to the results file; empty when there are no samples.
+  std::string raw_file;      ///< Relative to the results file; empty when there are no samples.
+  std::string raw_checksum;  ///< checksum_of() the samples in it.
 };
 
 /// Accuracy of one arm on one shape, by METHOD.md's rule.

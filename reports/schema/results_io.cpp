@@ -2,6 +2,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "compiler/support/error.h"
@@ -252,10 +253,33 @@ void check_format(const ordered_json& root, const std::string& name) {
   }
 }
 
+/// A record that stands twice would count twice.
+void check_unique(const Results& results, Faults& faults) {
+  std::set<std::string> seen;
+  const auto once = [&](const std::string& list, std::size_t index, const std::string& name) {
+    if (!seen.insert(list + '\n' + name).second) {
+      faults.add(list + "/" + std::to_string(index), "stands here for the second time", name);
+    }
+  };
+  for (std::size_t i = 0; i < results.arms.size(); ++i) once("/arms", i, results.arms[i]);
+  for (std::size_t i = 0; i < results.shape_classes.size(); ++i) {
+    once("/shape_classes", i, results.shape_classes[i].shape);
+  }
+  for (std::size_t i = 0; i < results.trials.size(); ++i) {
+    const Trial& trial = results.trials[i];
+    once("/trials", i,
+         trial.arm + ", " + trial.phase + ", process " + std::to_string(trial.process));
+  }
+  for (std::size_t i = 0; i < results.accuracy.size(); ++i) {
+    once("/accuracy", i, results.accuracy[i].arm + ", " + results.accuracy[i].shape);
+  }
+}
+
 /// What the fields alone cannot say: references between records, and paths that leave the
 /// directory.
 void check_references(const Results& results, Faults& faults) {
   if (results.arms.empty()) faults.add("/arms", "there must be at least the baseline arm");
+  check_unique(results, faults);
   const auto known = [&](const std::string& arm) {
     return std::ranges::count(results.arms, arm) > 0;
   };

@@ -71,6 +71,16 @@ class Selfbench(unittest.TestCase):
     def write_table(self):
         (self.path / "own.json").write_text(json.dumps(self.table))
 
+    def test_a_file_of_something_else_or_out_of_reach_is_refused_at_once(self):
+        foreign = self.path / "foreign.txt"
+        foreign.write_text("my notes\n")
+        for target, code in ((foreign, 2), (self.path, 2), (self.path / "no" / "such.jsonl", 5)):
+            done = subprocess.run(self.command("-o", str(target)), capture_output=True, text=True)
+            self.assertEqual(done.returncode, code, done.stderr)
+            self.assertIn(str(target), done.stderr)
+            self.assertEqual(done.stdout, "")
+        self.assertEqual(foreign.read_text(), "my notes\n")
+
     def command(self, *arguments):
         return [BREAKEVEN, "selfbench", "--table", str(self.path / "own.json"), *arguments]
 

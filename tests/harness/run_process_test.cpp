@@ -114,7 +114,8 @@ TEST_F(RunProcess, WritesResultsRawFilesAndReport) {
     EXPECT_TRUE(trial.ok) << trial.failure;
     EXPECT_GT(trial.wall_ns, 0);
     EXPECT_GT(trial.peak_rss_bytes, 0);
-    if (!trial.raw_file.empty()) EXPECT_FALSE(read_raw_samples(out() / trial.raw_file).empty());
+    if (!trial.raw_file.empty())
+      EXPECT_FALSE(read_raw_samples(out() / trial.raw_file, trial.raw_checksum).empty());
   }
   for (const char* name : {"report.html", "report.json", "report.md", "log.jsonl"}) {
     EXPECT_TRUE(fs::exists(out() / name)) << name;
@@ -134,7 +135,7 @@ TEST_F(RunProcess, ArmsOfARepetitionSeeTheSameRequests) {
     for (const Trial& trial : results.trials) {
       if (trial.phase != phase || trial.process != 0) continue;
       std::vector<std::string>& shapes = seen.emplace_back();
-      for (const RawSample& sample : read_raw_samples(out() / trial.raw_file)) {
+      for (const RawSample& sample : read_raw_samples(out() / trial.raw_file, trial.raw_checksum)) {
         shapes.push_back(trial.shapes.at(static_cast<std::size_t>(sample.shape)));
       }
     }
@@ -158,6 +159,55 @@ TEST_F(RunProcess, SecondRunIntoADirectoryIsRefusedUnlessTold) {
             std::string::npos)
       << changed.standard_error;
   EXPECT_EQ(run_here("--fresh").exit_code, 0);
+}
+
+// A raw file that was changed, swapped or lost is never believed: the report names it, and going on
+// measures its trial again.
+TEST_F(RunProcess, ADamagedSampleFileIsRefusedAndMeasuredAgain) {
+  ASSERT_EQ(run_here().exit_code, 0);
+  const Results before = read_results(out() / "results.json");
+  const auto file_of = [&](const std::string& phase, int process) {
+    for (const Trial& trial : before.trials) {
+      if (trial.phase == phase && trial.process == process) return out() / trial.raw_file;
+    }
+    return out();
+  };
+  std::filesystem::copy_file(file_of("traffic", 1), file_of("traffic", 0),
+                             std::filesystem::copy_options::overwrite_existing);
+  std::filesystem::remove(file_of("cold", 1));
+  const SubprocessResult report = run({"report", out().string()});
+  EXPECT_EQ(report.exit_code, 2);
+  EXPECT_NE(report.standard_error.find("raw/r"), std::string::npos) << report.standard_error;
+  const SubprocessResult resumed = run_here("--resume");
+  ASSERT_EQ(resumed.exit_code, 0) << resumed.standard_error;
+  const Results after = read_results(out() / "results.json");
+  ASSERT_EQ(after.trials.size(), kTrials);
+  std::map<std::string, std::int64_t> walls;
+  for (const Trial& trial : before.trials) {
+    walls[trial.arm + trial.phase + std::to_string(trial.process)] = trial.wall_ns;
+  }
+  std::size_t again = 0;
+  for (const Trial& trial : after.trials) {
+    again += walls[trial.arm + trial.phase + std::to_string(trial.process)] != trial.wall_ns;
+    EXPECT_NO_THROW((void)read_raw_samples(out() / trial.raw_file, trial.raw_checksum));
+  }
+  EXPECT_GE(again, 2u);
+  EXPECT_LT(again, kTrials);
+  EXPECT_EQ(run({"report", out().string()}).exit_code, 0);
+}
+
+TEST_F(RunProcess, FreshDeletesOnlyWhatARunWrites) {
+  ASSERT_EQ(run_here().exit_code, 0);
+  write_file_atomic(out() / "raw" / "mine.txt", "mine");
+  write_file_atomic(out() / "notes.md", "mine");
+  ASSERT_EQ(run_here("--fresh").exit_code, 0);
+  EXPECT_TRUE(std::filesystem::exists(out() / "raw" / "mine.txt"));
+  EXPECT_TRUE(std::filesystem::exists(out() / "notes.md"));
+  write_file_atomic(out() / "results.json", "{\"my own\": 1}");
+  const SubprocessResult refused = run_here("--fresh");
+  EXPECT_EQ(refused.exit_code, 2);
+  EXPECT_NE(refused.standard_error.find("did not write"), std::string::npos);
+  EXPECT_EQ(read_file(out() / "results.json"), "{\"my own\": 1}");
 }
 
 TEST_F(RunProcess, InterruptKeepsWhatIsDoneAndResumeGoesOn) {

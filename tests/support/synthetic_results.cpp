@@ -247,6 +247,7 @@ Results make_synthetic(const SyntheticOptions& wanted, const std::filesystem::pa
         Trial trial = make_trial(options, results, arm, phase, process, samples);
         trial.order = order++;
         trial.raw_file = "raw/" + std::to_string(trial.order) + ".bin";
+        trial.raw_checksum = checksum_of(samples);
         if (!directory.empty()) write_raw_samples(samples, directory / trial.raw_file);
         results.trials.push_back(std::move(trial));
       }

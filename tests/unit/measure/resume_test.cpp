@@ -16,10 +16,12 @@ Trial trial(const std::string& phase, int process, bool ok = true) {
   return made;
 }
 
-std::vector<std::string> kept(std::vector<Trial> trials, bool has_cache) {
+std::vector<std::string> kept(std::vector<Trial> trials, bool has_cache, bool has_samples = true) {
   Results results;
   results.trials = std::move(trials);
-  keep_complete_trials(results, [&](const std::string&, int) { return has_cache; });
+  keep_complete_trials(
+      results, [&](const std::string&, int) { return has_cache; },
+      [&](const Trial& one) { return has_samples || one.raw_file != "bad"; });
   std::vector<std::string> phases;
   for (const Trial& one : results.trials) phases.push_back(one.phase);
   return phases;
@@ -41,6 +43,29 @@ TEST(Resume, PartOfARepetitionNeedsItsCache) {
 
 TEST(Resume, FailedTrialsAreDoneAgain) {
   EXPECT_EQ(kept({trial("priming", 0), trial("cold", 0, false)}, true), (Phases{"priming"}));
+}
+
+TEST(Resume, TrialsWithoutTheirSamplesAreDoneAgain) {
+  std::vector<Trial> trials = {trial("cold", 0), trial("warm_disk", 0), trial("steady", 0),
+                               trial("traffic", 0)};
+  trials[3].raw_file = "bad";
+  EXPECT_EQ(kept(trials, true, false), (Phases{"cold", "warm_disk"}));
+  EXPECT_EQ(kept(trials, true, true).size(), 4u);
+}
+
+TEST(Resume, AQuickRunAndAFullOneAreNotJoined) {
+  Results quick, full;
+  quick.quick = true;
+  const auto said = [](const Results& earlier, const Results& now) -> std::string {
+    try {
+      check_same_run(earlier, now, "r.json");
+    } catch (const UserError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_NE(said(quick, full).find("Add --quick"), std::string::npos);
+  EXPECT_NE(said(full, quick).find("Leave out --quick"), std::string::npos);
 }
 
 TEST(Resume, HalfAWarmedProcessIsDoneAgain) {

@@ -66,7 +66,7 @@ TEST_F(TrialTest, StartTrafficFollowsTheFirstResult) {
   const Trial& trial = results.trials.at(0);
   EXPECT_TRUE(trial.ok);
   const std::vector<RawSample> samples =
-      read_raw_samples(spec_.raw_directory.parent_path() / trial.raw_file);
+      read_raw_samples(spec_.raw_directory.parent_path() / trial.raw_file, trial.raw_checksum);
   ASSERT_GE(samples.size(), 1u);
   EXPECT_NE(samples[0].flags & kSampleFirst, 0u);
   for (std::size_t i = 1; i < samples.size(); ++i) {

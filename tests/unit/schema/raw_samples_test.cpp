@@ -34,8 +34,9 @@ std::string message_of(std::string_view bytes) {
 
 TEST(RawSamples, RoundTrip) {
   const TempDir dir;
-  write_raw_samples(some_samples(), dir.path() / "a.bin");
-  const auto back = read_raw_samples(dir.path() / "a.bin");
+  const std::string checksum = write_raw_samples(some_samples(), dir.path() / "a.bin");
+  EXPECT_EQ(checksum, checksum_of(some_samples()));
+  const auto back = read_raw_samples(dir.path() / "a.bin", checksum);
   ASSERT_EQ(back.size(), 100U);
   EXPECT_EQ(raw_samples_to_bytes(back), raw_samples_to_bytes(some_samples()));
   EXPECT_EQ(back[3].compile_ns, 9);

@@ -195,5 +195,20 @@ TEST(ResultsFile, UnwritableDirectoryIsAnEnvironmentError) {
   }
 }
 
+TEST(ResultsFile, NothingStandsTwiceOrBelowZero) {
+  const auto twice = [](const char* list) {
+    return error_after([&](ordered_json& r) { r[list].push_back(r[list][0]); });
+  };
+  for (const char* list : {"arms", "trials", "shape_classes", "accuracy"}) {
+    EXPECT_TRUE(has(twice(list), "second time")) << list;
+  }
+  for (const char* field : {"wall_ns", "first_result_ns", "peak_rss_bytes"}) {
+    const std::string error = error_after([&](ordered_json& r) { r["trials"][1][field] = -5; });
+    EXPECT_TRUE(has(error, std::string("/trials/1/") + field)) << error;
+  }
+  EXPECT_TRUE(
+      has(error_after([](ordered_json& r) { r["accuracy"][0]["rmse_arm"] = -1; }), "rmse_arm"));
+}
+
 }  // namespace
 }  // namespace breakeven
