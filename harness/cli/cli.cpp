@@ -30,7 +30,7 @@ struct Invocation {
   ImportArguments import;
   std::vector<std::string> validate_files;
   std::string report_directory;
-  std::string new_name, new_file;
+  std::string new_name, new_model, new_file;
   bool new_schema = false;
   std::string trial_spec, trial_out;
   SelfbenchArguments selfbench;
@@ -174,9 +174,10 @@ class CommandLine {
 
   void add_rest() {
     CLI::App* fresh = add("new", "Write a commented scenario", [this](Terminal& terminal) {
-      return new_command(in_.new_name, in_.new_file, in_.new_schema, terminal);
+      return new_command(in_.new_name, in_.new_model, in_.new_file, in_.new_schema, terminal);
     });
     fresh->add_option("NAME", in_.new_name, "Name of the scenario");
+    fresh->add_option("--model", in_.new_model, "Take inputs and dims from this .pt2 or .ir file");
     fresh->add_option("-o,--out", in_.new_file, "File to write; else it is printed");
     fresh->add_flag("--schema", in_.new_schema, "Print the JSON Schema of scenario files instead");
     add("doctor", "Say what this machine and build have",

@@ -7,7 +7,7 @@
 #include "compiler/support/text.h"
 #include "harness/cli/commands.h"
 #include "harness/executors/executor.h"
-#include "harness/measure/environment.h"
+#include "harness/measure/run.h"
 #include "harness/measure/workload.h"
 #include "harness/traffic/traffic.h"
 #include "reports/render/render.h"
@@ -79,7 +79,8 @@ ExitCode explain_command(const ExplainArguments& arguments, Terminal& terminal) 
                    .fix = (nearest.empty() ? "" : "Did you mean \"" + nearest + "\"? ") +
                           ("The stages are " + join(stages, ", "))});
   }
-  const Scenario scenario = load_scenario(arguments.scenario);
+  // As `run` would serve it: the same threads make the same schedules.
+  const Scenario scenario = effective_scenario(load_scenario(arguments.scenario), {});
   std::string text;
   if (arguments.stage == kDecide) {
     text = explain_decision(arguments);
@@ -91,7 +92,7 @@ ExitCode explain_command(const ExplainArguments& arguments, Terminal& terminal) 
     }
     const TempDir cache("breakeven-explain");
     const ExecutorContext context{
-        .scenario = &scenario, .cache_dir = cache.path(), .threads = usable_cores()};
+        .scenario = &scenario, .cache_dir = cache.path(), .threads = scenario.measure.threads};
     const std::vector<HostTensor> inputs =
         make_inputs(scenario, shape_of(scenario, arguments.sizes), scenario.measure.seed);
     text = explain_model(fused_arm(scenario, arguments.arm), context, inputs, arguments.stage);

@@ -4,6 +4,7 @@
 #include "compiler/support/files.h"
 #include "compiler/support/text.h"
 #include "harness/cli/commands.h"
+#include "harness/executors/executor.h"
 #include "harness/measure/run.h"
 #include "harness/scenario/scenario.h"
 
@@ -22,6 +23,17 @@ Json fault_json(const Diagnostic& diagnostic) {
           {"value", diagnostic.value},   {"fix", diagnostic.fix}};
 }
 
+/// The scenario's text, its model named as seen from the scenario's folder.
+std::string text_of_model(const std::string& name, const std::string& model,
+                          const std::string& file) {
+  ModelSignature signature = read_signature(model);
+  const auto folder = std::filesystem::absolute(file).parent_path();
+  const auto absolute = std::filesystem::absolute(model);
+  const auto relative = file.empty() ? absolute : absolute.lexically_proximate(folder);
+  signature.file = relative.string();
+  return new_scenario_text(name, &signature);
+}
+
 }  // namespace
 
 ExitCode validate_command(const std::vector<std::string>& scenarios, Terminal& terminal) {
@@ -33,6 +45,7 @@ ExitCode validate_command(const std::vector<std::string>& scenarios, Terminal& t
       const Scenario scenario = load_scenario(file);
       const bool has_model =
           scenario.model.file.empty() || std::filesystem::exists(scenario.model.file);
+      if (has_model && !scenario.model.file.empty()) check_model({.scenario = &scenario});
       one["valid"] = true;
       one["name"] = scenario.name;
       one["hash"] = scenario.hash;
@@ -64,13 +77,15 @@ ExitCode validate_command(const std::vector<std::string>& scenarios, Terminal& t
   return code;
 }
 
-ExitCode new_command(const std::string& name, const std::string& file, bool schema,
-                     Terminal& terminal) {
+ExitCode new_command(const std::string& name, const std::string& model, const std::string& file,
+                     bool schema, Terminal& terminal) {
   if (!schema && name.empty()) {
     throw UserError(Diagnostic{.message = "the new scenario needs a name",
                                .fix = "Write `breakeven new NAME`"});
   }
-  const std::string text = schema ? scenario_schema() : new_scenario_text(name);
+  const std::string text = schema          ? scenario_schema()
+                           : model.empty() ? new_scenario_text(name)
+                                           : text_of_model(name, model, file);
   if (file.empty()) {
     terminal.out << text;
     return ExitCode::kOk;

@@ -61,8 +61,8 @@ ExitCode run_command(const RunArguments& arguments, Terminal& terminal);
 ExitCode import_command(const ImportArguments& arguments, Terminal& terminal);
 ExitCode report_command(const std::string& directory, Terminal& terminal);
 ExitCode validate_command(const std::vector<std::string>& scenarios, Terminal& terminal);
-ExitCode new_command(const std::string& name, const std::string& file, bool schema,
-                     Terminal& terminal);
+ExitCode new_command(const std::string& name, const std::string& model, const std::string& file,
+                     bool schema, Terminal& terminal);
 ExitCode explain_command(const ExplainArguments& arguments, Terminal& terminal);
 ExitCode doctor_command(Terminal& terminal);
 ExitCode selfbench_command(const SelfbenchArguments& arguments, Terminal& terminal);

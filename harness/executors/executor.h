@@ -80,9 +80,13 @@ class AccuracyReference {
   virtual std::vector<HostTensor> run_fp64(std::span<const HostTensor> inputs) = 0;
 };
 
-/// The four below live beside model_arms(), in the same library.
+/// The six below live beside model_arms(), in the same library.
 /// Loads the scenario's model; throws UserError.
 std::unique_ptr<AccuracyReference> make_accuracy_reference(const ExecutorContext& context);
+/// Reads the scenario's model file and compares it with the scenario's inputs. Throws UserError.
+void check_model(const ExecutorContext& context);
+/// What a new scenario takes from a .pt2 or .ir file. Throws UserError.
+ModelSignature read_signature(const std::filesystem::path& model);
 /// Facts for the results' environment: "torch" (version), "compiler" (clang or system compiler).
 /// Loads no model and starts no thread pool.
 std::map<std::string, std::string> model_environment();

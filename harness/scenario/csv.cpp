@@ -83,8 +83,8 @@ std::optional<Nanos> parse_calendar_stamp(std::string_view text) {
   if (!fraction.empty()) {
     if (fraction[0] != '.' || fraction.size() == 1) return std::nullopt;
     fraction.remove_prefix(1);
+    if (fraction.find_first_not_of("0123456789") != std::string_view::npos) return std::nullopt;
     std::string nine(fraction.substr(0, 9));
-    if (!parse_digits(fraction)) return std::nullopt;
     nine.resize(9, '0');
     nanos = *parse_digits(nine);
   }
@@ -165,6 +165,8 @@ void CsvFile::parse() {
   std::size_t line_start = 0;
   int line = 1;
   bool first = true;
+  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";  // Spreadsheets write one.
+  if (bytes_.starts_with(kByteOrderMark)) at = line_start = kByteOrderMark.size();
   while (at < bytes_.size()) {
     std::vector<Cell> row;
     const bool quoted = bytes_[at] == '"';
@@ -177,7 +179,17 @@ void CsvFile::parse() {
     // A quoted nothing is a missing value; a line with nothing on it is no row.
     const bool blank = row.size() == 1 && row[0].text.empty() && !quoted;
     if (first) {
-      for (const Cell& cell : row) header_.push_back(cell.text);
+      for (const Cell& cell : row) {
+        if (has_column(cell.text)) {
+          faults.add({.file = path_.string(),
+                      .line = cell.line,
+                      .column = cell.column,
+                      .message = "two columns have the same name",
+                      .value = '"' + cell.text + '"',
+                      .fix = "Rename one"});
+        }
+        header_.push_back(cell.text);
+      }
       width_ = header_.size();
       first = false;
     } else if (!blank && row.size() != width_) {

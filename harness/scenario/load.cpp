@@ -123,7 +123,9 @@ void read_inputs(Reader in, Scenario& scenario) {
                                .dtype = parse_dtype(input.text("dtype")).value_or(DType::kF32),
                                .sizes = {},
                                .fill_min = input.number("fill_min"),
-                               .fill_max = input.number("fill_max")});
+                               .fill_max = input.number("fill_max"),
+                               .line = item.place.line,
+                               .column = item.place.column});
     for (const JsonNode& size : input.at("sizes").node.items) {
       const bool number = size.kind == Kind::kNumber;
       scenario.inputs.back().sizes.push_back(

@@ -31,6 +31,7 @@ struct InputSpec {
   std::vector<std::string> sizes;  ///< Dim name, or decimal text of a fixed size.
   double fill_min = 0;             ///< Uniform fill; integers inclusive of both ends.
   double fill_max = 1;
+  int line = 0, column = 0;  ///< Where the scenario file names it.
 };
 
 /// Fake service for the scripted executor.
@@ -137,8 +138,17 @@ struct Scenario {
 /// The model's file need not exist yet.
 Scenario load_scenario(const std::filesystem::path& path);
 
-/// Text of a commented starting scenario for `breakeven new`.
-std::string new_scenario_text(std::string_view name);
+/// What a new scenario takes from a model file.
+struct ModelSignature {
+  std::string file;
+  std::vector<DimSpec> dims;
+  std::vector<std::int64_t> usual_sizes;  ///< Of each dim, as seen at export.
+  std::vector<InputSpec> inputs;
+};
+
+/// Text of a commented starting scenario for `breakeven new`: of `model` under the arms that need
+/// nothing but this program, or without one of a scripted service that runs at once.
+std::string new_scenario_text(std::string_view name, const ModelSignature* model = nullptr);
 
 /// JSON Schema (draft 2020-12) of scenario files, the same text as scenarios/scenario.schema.json.
 std::string scenario_schema();

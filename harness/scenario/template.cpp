@@ -55,9 +55,34 @@ void add_key(Json& out, const Key& key, const std::string& path) {
   if (!value.is_null()) out[key.name] = std::move(value);
 }
 
+void add_model(Json& out, const ModelSignature& model) {
+  out["model"]["file"] = model.file;
+  out["model"].erase("script");
+  out["model"].erase("// script");
+  out["dims"] = Json::object();
+  out["shapes"] = Json::object();
+  for (std::size_t i = 0; i < model.dims.size(); ++i) {
+    const DimSpec& dim = model.dims[i];
+    out["dims"][dim.name] = {{"min", dim.min}, {"max", dim.max}};
+    out["shapes"][dim.name] = {
+        {"kind", "list"}, {"sizes", {{{"size", model.usual_sizes[i]}, {"weight", 1}}}}};
+  }
+  out["inputs"] = Json::array();
+  for (const InputSpec& input : model.inputs) {
+    Json sizes = Json::array();
+    for (const std::string& size : input.sizes) {
+      const bool number = size.find_first_not_of("0123456789") == std::string::npos;
+      sizes.push_back(number ? Json(std::stoll(size)) : Json(size));
+    }
+    out["inputs"].push_back(
+        {{"name", input.name}, {"dtype", name_of(input.dtype)}, {"sizes", sizes}});
+  }
+  out["arms"] = {"eager", "fused:static", "fused:dynamic"};
+}
+
 }  // namespace
 
-std::string new_scenario_text(std::string_view name) {
+std::string new_scenario_text(std::string_view name, const ModelSignature* model) {
   Json out = Json::object();
   for (const Key& key : scenario_keys().keys) {
     if (key.name == "$schema") continue;
@@ -72,9 +97,16 @@ std::string new_scenario_text(std::string_view name) {
   out["name"] = std::string(name);
   out["// shapes"] = "kind: fixed, histogram, trace_column, list or log_normal. " +
                      out["// shapes"].get<std::string>();
-  out["// next"] =
-      "Export your model with scripts/export_model.py, name it in model.file, list its "
-      "inputs, and compare the arms eager, fused:static and fused:dynamic.";
+  if (model == nullptr) {
+    out["// next"] =
+        "This one runs a scripted service. For your own: export the model with torch.export and "
+        "start again with `breakeven new NAME --model FILE.pt2`.";
+  } else {
+    add_model(out, *model);
+    out["// next"] =
+        "Give the sizes that your requests have (dims, shapes) and how they arrive (traffic). "
+        "Inputs are filled from fill_min to fill_max, such as 0 and the vocabulary's last token.";
+  }
   // Invalid UTF-8 in the name becomes a replacement character rather than an exception.
   return out.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
 }

@@ -5,11 +5,12 @@
 #include "harness/executors/executor.h"
 #include "harness/executors/fused_executor.h"
 #include "harness/executors/shape_label.h"
+#include "harness/executors/signature.h"
 
 namespace breakeven {
 namespace {
 
-LoadedModel load_model(const ExecutorContext& context) {
+LoadedModel read_model(const ExecutorContext& context) {
   const Scenario& scenario = *context.scenario;
   check_model_file(scenario);
   if (std::filesystem::path(scenario.model.file).extension() != ".ir") {
@@ -18,6 +19,12 @@ LoadedModel load_model(const ExecutorContext& context) {
         scenario.model.file, "Name an .ir file, or build with -DBREAKEVEN_TORCH=ON."});
   }
   return load_ir_model(scenario);
+}
+
+LoadedModel load_model(const ExecutorContext& context) {
+  LoadedModel model = read_model(context);
+  check_signature(*context.scenario, model.graph);
+  return model;
 }
 
 FusedBase reference_base() {
@@ -96,6 +103,15 @@ ArmTable model_arms() {
 
 std::unique_ptr<AccuracyReference> make_accuracy_reference(const ExecutorContext& context) {
   return std::make_unique<InterpretedReference>(context);
+}
+
+void check_model(const ExecutorContext& context) { load_model(context); }
+
+ModelSignature read_signature(const std::filesystem::path& model) {
+  Scenario scenario;
+  scenario.path = model;
+  scenario.model.file = model.string();
+  return signature_of(read_model({.scenario = &scenario}).graph);
 }
 
 std::map<std::string, std::string> model_environment() {

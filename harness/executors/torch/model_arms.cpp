@@ -7,22 +7,27 @@
 #include "harness/executors/fused_executor.h"
 #include "harness/executors/peer_executor.h"
 #include "harness/executors/shape_label.h"
+#include "harness/executors/signature.h"
 #include "harness/executors/torch/aot_executor.h"
 
 namespace breakeven {
 namespace {
 
+LoadedModel read_archive(const std::filesystem::path& archive, std::vector<Stage> stages) {
+  const Nanos start = now_ns();
+  ImportedModel imported = import_pt2(archive);
+  stages.push_back({"import", now_ns() - start});
+  return {std::move(imported.graph), std::move(imported.weights), std::move(stages)};
+}
+
 /// By the file's extension: a torch.export archive, or graph text. A factory's model is captured.
-LoadedModel load_model(const ExecutorContext& context) {
+LoadedModel read_model(const ExecutorContext& context) {
   const Scenario& scenario = *context.scenario;
   set_torch_threads(context.threads);
   if (scenario.model.file.empty() && !scenario.model.factory.empty()) {
     std::vector<Stage> stages;
     const std::filesystem::path archive = capture_model(context, stages);
-    const Nanos start = now_ns();
-    ImportedModel imported = import_pt2(archive);
-    stages.push_back({"import", now_ns() - start});
-    return {std::move(imported.graph), std::move(imported.weights), std::move(stages)};
+    return read_archive(archive, std::move(stages));
   }
   const std::string extension = std::filesystem::path(scenario.model.file).extension();
   if (extension == ".ir") return load_ir_model(scenario);
@@ -31,9 +36,13 @@ LoadedModel load_model(const ExecutorContext& context) {
     throw UserError(Diagnostic{scenario.path.string(), 0, 0, "unknown kind of model file",
                                scenario.model.file, "Name a .pt2 or .ir file in model.file."});
   }
-  const Nanos start = now_ns();
-  ImportedModel imported = import_pt2(scenario.model.file);
-  return {std::move(imported.graph), std::move(imported.weights), {{"import", now_ns() - start}}};
+  return read_archive(scenario.model.file, {});
+}
+
+LoadedModel load_model(const ExecutorContext& context) {
+  LoadedModel model = read_model(context);
+  check_signature(*context.scenario, model.graph);
+  return model;
 }
 
 FusedBase torch_base() {
@@ -131,6 +140,15 @@ std::unique_ptr<AccuracyReference> make_accuracy_reference(const ExecutorContext
     return make_python_reference(context);
   }
   return std::make_unique<TorchAccuracyReference>(context);
+}
+
+void check_model(const ExecutorContext& context) { load_model(context); }
+
+ModelSignature read_signature(const std::filesystem::path& model) {
+  Scenario scenario;
+  scenario.path = model;
+  scenario.model.file = model.string();
+  return signature_of(read_model({.scenario = &scenario}).graph);
 }
 
 std::map<std::string, std::string> model_environment() {
