@@ -64,8 +64,8 @@ void add_model(Json& out, const ModelSignature& model) {
   for (std::size_t i = 0; i < model.dims.size(); ++i) {
     const DimSpec& dim = model.dims[i];
     out["dims"][dim.name] = {{"min", dim.min}, {"max", dim.max}};
-    out["shapes"][dim.name] = {
-        {"kind", "list"}, {"sizes", {{{"size", model.usual_sizes[i]}, {"weight", 1}}}}};
+    out["shapes"][dim.name] = {{"kind", "list"},
+                               {"sizes", {{{"size", model.usual_sizes[i]}, {"weight", 1}}}}};
   }
   out["inputs"] = Json::array();
   for (const InputSpec& input : model.inputs) {

@@ -106,6 +106,27 @@ TEST_F(Cli, NewWritesAScenarioThatValidates) {
   EXPECT_EQ(call({"new", "--schema"}).out, read_file(kScenarios + "scenario.schema.json"));
 }
 
+TEST_F(Cli, NewFromAModelValidatesAgainstThatModel) {
+  const std::string model = write("m.ir", R"(graph "m" {
+  sym n in [1, 64] hint 4
+  %x = input "x" : f32[n, 3]
+  %a = aten.tanh.default(self=%x) : f32[n, 3]
+  return %a
+}
+)");
+  const std::string file = path("of_model.json");
+  EXPECT_EQ(call({"new", "mine", "--model", model, "-o", file}).code, 0);
+  auto json = nlohmann::json::parse(read_file(file));
+  EXPECT_EQ(json["model"]["file"], "m.ir");
+  EXPECT_EQ(json["dims"]["n"]["max"], 64);
+  EXPECT_EQ(call({"validate", file}).code, 0);
+  json["inputs"][0]["dtype"] = "i64";
+  const Outcome outcome = call({"validate", write("wrong.json", json.dump(1))});
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_NE(outcome.err.find("has another dtype"), std::string::npos) << outcome.err;
+  EXPECT_EQ(call({"new", "mine", "--model", path("absent.pt2")}).code, 2);
+}
+
 TEST_F(Cli, NewIntoAnUnwritableDirectoryIsTheMachinesFault) {
   EXPECT_EQ(call({"new", "x", "-o", "/proc/none/x.json"}).code, 5);
 }

@@ -6,6 +6,7 @@
 
 #include "compiler/support/error.h"
 #include "compiler/support/files.h"
+#include "harness/executors/signature.h"
 
 namespace breakeven {
 namespace {
@@ -130,6 +131,70 @@ TEST_F(ModelFiles, EnvironmentNamesTheCompiler) {
   EXPECT_FALSE(facts.at("torch").empty());
   EXPECT_FALSE(facts.at("compiler").empty());
   EXPECT_EQ(facts.at("compiler").find("none"), std::string::npos);
+}
+
+struct SignatureCase {
+  std::vector<InputSpec> inputs;
+  const char* says;
+};
+
+class Signature : public testing::TestWithParam<SignatureCase> {};
+
+TEST_P(Signature, FaultsAreToldWithTheModelsOwnInputs) {
+  const Graph graph = parse_graph(R"(graph "two" {
+  sym batch in [1, 8] hint 2
+  %x = input "x" : f32[batch, 4]
+  %y = input "y" : i64[batch]
+  return %x, %y
+}
+)",
+                                  "two.ir");
+  Scenario scenario;
+  scenario.path = "s.json";
+  scenario.dims = {{"batch", 1, 8}, {"wide", 4, 5}};
+  scenario.inputs = GetParam().inputs;
+  std::string told;
+  for (const Diagnostic& fault : signature_faults(scenario, graph)) told += to_string(fault) + '\n';
+  const std::string says = GetParam().says;
+  if (says.empty()) {
+    EXPECT_EQ(told, "");
+  } else {
+    EXPECT_NE(told.find(says), std::string::npos) << told;
+  }
+}
+
+const InputSpec kX{.name = "x", .sizes = {"batch", "4"}};
+const InputSpec kY{.name = "y", .dtype = DType::kI64, .sizes = {"batch"}};
+INSTANTIATE_TEST_SUITE_P(
+    All, Signature,
+    testing::Values(
+        SignatureCase{{kX, kY}, ""},
+        SignatureCase{{{.name = "any", .sizes = {"batch", "4"}}, kY}, ""},
+        SignatureCase{{kX},
+                      "the scenario has 1 inputs and the model takes 2. The model's inputs "
+                      "are x f32[batch, 4], y i64[batch]"},
+        SignatureCase{{kY, kX}, "the model's input 1 is \"x\""},
+        SignatureCase{{kX, {.name = "y", .sizes = {"batch"}}}, "has another dtype"},
+        SignatureCase{{kX, {.name = "y", .dtype = DType::kI64, .sizes = {"batch", "4"}}},
+                      "has 1 dims"},
+        SignatureCase{{{.name = "x", .sizes = {"batch", "5"}}, kY}, "is fixed at 4 in dim 1"},
+        SignatureCase{{{.name = "x", .sizes = {"batch", "wide"}}, kY}, "is fixed at 4 in dim 1"}));
+
+TEST(SignatureOf, NamesDimsAndBoundsThem) {
+  const Graph graph = parse_graph(R"(graph "one" {
+  sym s0 in [2, inf] hint 300
+  %x = input "x" : f32[s0, s0*2, 3]
+  return %x
+}
+)",
+                                  "one.ir");
+  const ModelSignature signature = signature_of(graph);
+  ASSERT_EQ(signature.dims.size(), 2u);
+  EXPECT_EQ(signature.dims[0].name, "s0");
+  EXPECT_EQ(signature.dims[0].min, 2);
+  EXPECT_EQ(signature.dims[0].max, 1200);
+  EXPECT_EQ(signature.usual_sizes, (std::vector<std::int64_t>{300, 600}));
+  EXPECT_EQ(signature.inputs[0].sizes, (std::vector<std::string>{"s0", "x_1", "3"}));
 }
 
 }  // namespace

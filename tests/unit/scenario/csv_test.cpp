@@ -35,6 +35,18 @@ TEST(Stamps, ReadSeconds) {
             (std::vector<Nanos>{0, 500'000'000, 500'000'000, 2'000'000'000}));
 }
 
+TEST(Stamps, ReadWhatASpreadsheetWrote) {
+  EXPECT_EQ(stamps_of("\xEF\xBB\xBF"
+                      "at\r\n1\r\n2\r\n")
+                .back(),
+            1'000'000'000);
+}
+
+TEST(Csv, RefusesTwoColumnsOfOneName) {
+  EXPECT_NE(fault_of("at,n,at\n1,2,3\n2,3,4\n").find("two columns have the same name"),
+            std::string::npos);
+}
+
 struct StampCase {
   const char* text;
   const char* says;

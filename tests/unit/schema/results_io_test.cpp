@@ -84,9 +84,12 @@ TEST(ResultsFile, SchemaRefusesWhatTheReaderRefuses) {
 }
 
 TEST(ResultsFile, CommittedSchemaIsTheProgramsOwn) {
-  const std::string committed =
-      read_file(std::filesystem::path(BREAKEVEN_SOURCE_DIR) / "reports/schema/results.schema.json");
-  EXPECT_EQ(committed, results_schema());
+  const auto path =
+      std::filesystem::path(BREAKEVEN_SOURCE_DIR) / "reports/schema/results.schema.json";
+  if (std::getenv("BREAKEVEN_UPDATE_GOLDEN") != nullptr) write_file_atomic(path, results_schema());
+  // Not EXPECT_EQ, which would print both whole.
+  EXPECT_TRUE(read_file(path) == results_schema())
+      << "Write it again: BREAKEVEN_UPDATE_GOLDEN=1 build/release/schema_test";
 }
 
 TEST(ResultsFile, NonFiniteNumbersBecomeNullWithTheReason) {
