@@ -69,6 +69,11 @@ Result<c10::OperatorHandle> find_operator(std::string_view op) {
                    "'" + printable(op) + "' is not of the form namespace.op.overload"};
   }
   const std::string qualified = parts->space + "::" + parts->name;
+  // A model from elsewhere must not open files with the rights of who measures it.
+  if (qualified == "aten::from_file") {
+    return Refusal{"unsafe_op",
+                   "aten::from_file opens a file by name; keep the data in the model's archive"};
+  }
   auto handle = c10::Dispatcher::singleton().findSchema({qualified, parts->overload});
   if (handle) return *handle;
   if (!namespace_is_registered(parts->space)) {

@@ -16,7 +16,7 @@
 namespace breakeven {
 
 /// The dispatcher's operator for "aten.add.Tensor". Refuses with code "unknown_namespace" (naming
-/// the library that would register it) or "unknown_op".
+/// the library that would register it), "unsafe_op" or "unknown_op".
 Result<c10::OperatorHandle> find_operator(std::string_view op);
 
 /// How an op's arguments are bound for the dispatcher.

@@ -23,6 +23,18 @@ def commands(text):
                 yield line
 
 
+def run_python_blocks(text, folder):
+    """Returns what is wrong, or an empty string; without torch's Python nothing is run."""
+    python = ROOT / ".venv/bin/python"
+    if not python.exists():
+        return ""
+    for block in re.findall(r"```python\n(.*?)```", text, re.S):
+        done = subprocess.run([python, "-c", block], cwd=folder, capture_output=True, text=True, timeout=300)
+        if done.returncode != 0:
+            return f"a Python block fails: {done.stderr[-500:]}"
+    return ""
+
+
 def check(command, program, folder):
     """Returns what is wrong, or an empty string."""
     words = shlex.split(command)
@@ -31,7 +43,7 @@ def check(command, program, folder):
     if words[0] != "build/release/breakeven":
         return "neither a script nor the program"
     words[0] = program
-    words = [str(folder / w) if w == "my-service.json" else w for w in words]
+    words = [str(folder / w) if w in ("my-service.json", "my-model.pt2") else w for w in words]
     words = [str(ROOT / w) if w.startswith("scenarios/") else w for w in words]
     if words[1] == "selfbench":  # Hours.
         words = [program, "selfbench", "--help"]
@@ -43,10 +55,16 @@ def check(command, program, folder):
 
 def main():
     program = str(pathlib.Path(sys.argv[1]).resolve())
-    found = list(commands((ROOT / "README.md").read_text(encoding="utf-8")))
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    found = list(commands(text))
     failures = []
     with tempfile.TemporaryDirectory() as name:
+        wrong = run_python_blocks(text, name)
+        if wrong:
+            failures.append(wrong)
         for command in found:
+            if "my-model.pt2" in command and not (pathlib.Path(name) / "my-model.pt2").exists():
+                command = command.replace("--model my-model.pt2 ", "")
             if "explain" in command and not (ROOT / "scenarios/models/distilbert.pt2").exists():
                 print(f"left out, the model is not exported: {command}")
                 continue

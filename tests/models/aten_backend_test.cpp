@@ -145,6 +145,8 @@ TEST_F(AtenBackend, RefusesAtBindWhatCouldNeverRun) {
     return bound.ok() ? std::string("bound") : bound.refusal().code;
   };
   EXPECT_EQ(code_of("torchvision.nms.default", {{"dets", x_}}), "unknown_namespace");
+  EXPECT_EQ(code_of("aten.from_file.default", {{"filename", std::string("/etc/passwd")}}),
+            "unsafe_op");
   EXPECT_EQ(code_of("aten.no_such.default", {{"self", x_}}), "unknown_op");
   EXPECT_EQ(code_of("plain", {{"self", x_}}), "unknown_op");
   EXPECT_EQ(code_of("aten.relu.default", {{"input", x_}}), "unknown_argument");
