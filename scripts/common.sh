@@ -61,18 +61,18 @@ install_packages() {
   "${as_root[@]}" apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
 }
 
-# install_python FILE...: the requirements, into .venv, unless a finished install of the same files is there.
+# install_python FILE...: the requirements, into .venv, but for files that were installed as they are now.
 install_python() {
-  local stamp=.venv/breakeven-requirements.sha256 wanted
-  wanted=$(cat "$@" | sha256sum)
-  [ -f "$stamp" ] && grep -qxF "$wanted" "$stamp" && return 0
   [ -x .venv/bin/pip ] || /usr/bin/python3 -m venv .venv
-  say "installing Python packages into .venv (torch is 4.6 GB with its CUDA libraries, about 90 s)"
-  local -a arguments=()
-  local file
-  for file in "$@"; do arguments+=(-r "$file"); done
-  .venv/bin/pip install --quiet --disable-pip-version-check "${arguments[@]}" >&2
-  printf '%s\n' "$wanted" >"$stamp"
+  local file stamp wanted
+  for file in "$@"; do
+    stamp=.venv/breakeven-$(basename "$file" .txt).sha256
+    wanted=$(sha256sum <"$file")
+    [ -f "$stamp" ] && [ "$(cat "$stamp")" = "$wanted" ] && continue
+    say "installing the Python packages of $file into .venv (torch is 4.6 GB with its CUDA libraries, about 90 s)"
+    .venv/bin/pip install --quiet --disable-pip-version-check -r "$file" >&2
+    printf '%s\n' "$wanted" >"$stamp"
+  done
 }
 
 # build PRESET [TARGET...]

@@ -57,8 +57,9 @@ Graph fold_constants(const Graph& graph);
 /// Pure ops, weights and literals without a user dropped. Inputs stay.
 Graph eliminate_dead(const Graph& graph);
 
-/// The graph for one assignment of its symbols (symbol_values[i] belongs to syms.symbols()[i]); the
-/// result has no symbols.
-Graph specialize(const Graph& graph, std::span<const std::int64_t> symbol_values);
+/// The graph with some of its symbols as constants: symbol i of syms.symbols() has the size
+/// symbol_values[i] where fixed[i], and else stays a symbol of the same name and range.
+Graph specialize(const Graph& graph, std::span<const std::int64_t> symbol_values,
+                 const std::vector<bool>& fixed);
 
 }  // namespace breakeven

@@ -41,13 +41,19 @@ Graph run_pipeline(Graph graph, std::vector<StageGraph>* stages) {
   return graph;
 }
 
-Graph specialize(const Graph& graph, std::span<const std::int64_t> symbol_values) {
-  BE_CHECK(symbol_values.size() == graph.syms.symbols().size(),
-           symbol_values.size() << " values for " << graph.syms.symbols().size() << " symbols");
+Graph specialize(const Graph& graph, std::span<const std::int64_t> symbol_values,
+                 const std::vector<bool>& fixed) {
+  const std::vector<Symbol>& symbols = graph.syms.symbols();
+  BE_CHECK(symbol_values.size() == symbols.size() && fixed.size() == symbols.size(),
+           symbol_values.size() << " values for " << symbols.size() << " symbols");
   Graph result(graph.name);
-  const auto value_of = [&](Sym sym) {
-    return result.syms.constant(graph.syms.evaluate(sym, symbol_values));
-  };
+  std::vector<Sym> replacement;
+  for (std::size_t i = 0; i < symbols.size(); ++i) {
+    const Symbol& symbol = symbols[i];
+    replacement.push_back(fixed[i] ? result.syms.constant(symbol_values[i])
+                                   : result.syms.symbol(symbol.name, symbol.range, symbol.hint));
+  }
+  const auto value_of = [&](Sym sym) { return result.syms.import(graph.syms, sym, replacement); };
   const auto type_of = [&](ValueId id) {
     TensorType type = graph.type(id);
     for (Sym& size : type.sizes) size = value_of(size);

@@ -44,12 +44,13 @@ Step library_step(const Graph& graph, const Group& group, int node) {
 }  // namespace
 
 LoweredGraph lower(const Graph& graph, const CompileOptions& options, const CpuTarget& target,
-                   const LeaveProduct& leave_product, std::span<const std::int64_t> symbol_values,
+                   const LeaveProduct& leave_product, const Specialization& specialization,
                    StageTimer& timer) {
   const VectorUnit unit = vector_unit(target);
   LoweredGraph lowered;
-  lowered.graph = run_pipeline(
-      options.policy == ShapePolicy::kStatic ? specialize(graph, symbol_values) : graph);
+  lowered.graph = run_pipeline(specialization.fixes_any()
+                                   ? specialize(graph, specialization.values, specialization.fixed)
+                                   : graph);
   timer.end("passes");
   FusionOptions fusion;
   fusion.fuse = options.fuse;

@@ -10,6 +10,7 @@
 #include "compiler/runtime/kernel_cache.h"
 #include "compiler/runtime/packed_weights.h"
 #include "compiler/runtime/program.h"
+#include "compiler/runtime/specialization.h"
 
 namespace breakeven {
 
@@ -34,10 +35,9 @@ class StageTimer {
   std::vector<Stage> stages_;
 };
 
-/// Passes, fusion, schedule and emission. `leave_product` as FusionOptions has it. `symbol_values`
-/// are used by the static policy alone.
+/// Passes, fusion, schedule and emission. `leave_product` as FusionOptions has it.
 LoweredGraph lower(const Graph& graph, const CompileOptions& options, const CpuTarget& target,
-                   const LeaveProduct& leave_product, std::span<const std::int64_t> symbol_values,
+                   const LeaveProduct& leave_product, const Specialization& specialization,
                    StageTimer& timer);
 /// Every node a library call, in graph order: the eager fallback.
 LoweredGraph lower_eagerly(const Graph& graph);

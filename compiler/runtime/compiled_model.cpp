@@ -8,6 +8,7 @@
 #include "compiler/runtime/compile.h"
 #include "compiler/runtime/guards.h"
 #include "compiler/runtime/product_choice.h"
+#include "compiler/runtime/specialization.h"
 #include "compiler/support/error.h"
 
 namespace breakeven {
@@ -48,6 +49,7 @@ struct CompiledModel::State {
       : graph(std::move(given_graph)),
         weights(std::move(given_weights)),
         options(std::move(given_options)),
+        specializer(graph, options.policy),
         choice(options.cache_dir, target, given_parallel.thread_count()),
         backend(given_backend),
         parallel(given_parallel) {
@@ -84,8 +86,7 @@ struct CompiledModel::State {
   Result<std::shared_ptr<Program>> compile(std::span<const HostTensor> inputs,
                                            std::vector<CompileEvent>& compiles);
   Result<std::shared_ptr<Program>> build(std::span<const HostTensor> inputs,
-                                         std::vector<std::int64_t> symbol_values,
-                                         CompileEvent& event);
+                                         const Specialization& specialization, CompileEvent& event);
   Program& eager_program();
   Result<bool> run_eagerly(std::span<const HostTensor> inputs, const std::string& reason,
                            RunResult& result);
@@ -94,6 +95,7 @@ struct CompiledModel::State {
   Graph graph;
   WeightMap weights;
   CompileOptions options;
+  Specializer specializer;  ///< Under compile_mutex.
   CpuTarget target = detect_cpu();
   ProductChoice choice;
   ExternBackend& backend;
@@ -177,7 +179,7 @@ Result<std::shared_ptr<Program>> CompiledModel::State::compile(
                                             " programs reached; " + event.failed_guard};
     }
   }
-  auto program = build(inputs, std::move(bound).value(), event);
+  auto program = build(inputs, specializer.next(std::move(bound).value()), event);
   if (!program.ok()) {
     const std::lock_guard lock(mutex);
     failed.emplace(event.shape, program.refusal());
@@ -187,9 +189,9 @@ Result<std::shared_ptr<Program>> CompiledModel::State::compile(
   return program;
 }
 
-Result<std::shared_ptr<Program>> CompiledModel::State::build(
-    std::span<const HostTensor> inputs, std::vector<std::int64_t> symbol_values,
-    CompileEvent& event) {
+Result<std::shared_ptr<Program>> CompiledModel::State::build(std::span<const HostTensor> inputs,
+                                                             const Specialization& specialization,
+                                                             CompileEvent& event) {
   if (no_driver.has_value() && options.fuse) return *no_driver;
   StageTimer timer;
   LoweredGraph lowered;
@@ -199,7 +201,7 @@ Result<std::shared_ptr<Program>> CompiledModel::State::build(
     const LeaveProduct leave = [&](const Graph& given, const Product& product) {
       return choice.why_library(given, product, bench.has_value() ? &*bench : nullptr);
     };
-    lowered = lower(graph, options, target, leave, symbol_values, timer);
+    lowered = lower(graph, options, target, leave, specialization, timer);
     event.choices = choice.take_log();
   } catch (const UserError& error) {
     // Sizes at which the graph itself is unsound: eager says so in its own words, or copes.
@@ -220,7 +222,7 @@ Result<std::shared_ptr<Program>> CompiledModel::State::build(
   }
   auto program = std::make_shared<Program>(std::move(lowered.graph), std::move(lowered.steps),
                                            weights, backend, parallel);
-  Entry entry{make_guards(graph, options.policy, symbol_values), program};
+  Entry entry{make_guards(graph, specialization), program};
   BE_CHECK(entry.guards.hold(inputs), "a new program refuses its own request");
   const std::lock_guard lock(mutex);
   entries.push_back(std::move(entry));

@@ -18,6 +18,7 @@ namespace breakeven {
 enum class ShapePolicy : std::uint8_t {
   kStatic,   ///< One program per exact shape.
   kDynamic,  ///< One program for every size inside the symbols' ranges.
+  kAuto,     ///< Sizes are constants until they vary, each symbol for itself.
 };
 
 struct CompileOptions {

@@ -60,10 +60,9 @@ std::string print_schedules(Graph graph, const FusionPlan& plan) {
   return text;
 }
 
-std::string print_guards(const Graph& graph, ShapePolicy policy,
-                         std::span<const std::int64_t> symbol_values) {
+std::string print_guards(const Graph& graph, const Specialization& specialization) {
   std::string text;
-  const Guards guards = make_guards(graph, policy, symbol_values);
+  const Guards guards = make_guards(graph, specialization);
   for (std::size_t i = 0; i < guards.checks.size(); ++i) {
     text += to_string(graph, guards.checks[i]) + "    # " + guards.origins[i] + '\n';
   }
@@ -138,13 +137,17 @@ std::string explain_stage(const Graph& graph, const WeightMap& weights,
     throw UserError({.message = "the shape does not fit the model: " + bound.refusal().reason,
                      .fix = "Choose a shape inside the model's ranges"});
   }
-  const std::vector<std::int64_t>& symbol_values = bound.value();
-  if (stage == "guards") return print_guards(graph, options.policy, symbol_values);
-  const bool is_static = options.policy == ShapePolicy::kStatic;
-  Graph specialised = is_static ? specialize(graph, symbol_values) : graph;
+  // Of policy auto the first program, which serves this shape alone.
+  const Specialization specialization =
+      Specializer(graph, options.policy).next(std::move(bound).value());
+  if (stage == "guards") return print_guards(graph, specialization);
+  const bool fixes = specialization.fixes_any();
+  Graph specialised =
+      fixes ? specialize(graph, specialization.values, specialization.fixed) : graph;
   if (stage == "specialize") {
-    return is_static ? print_graph(specialised)
-                     : "# policy dynamic: symbols stay\n" + print_graph(specialised);
+    return fixes ? print_graph(specialised)
+                 : "# policy " + specialization.policy_name() + ": symbols stay\n" +
+                       print_graph(specialised);
   }
   std::vector<StageGraph> passed;
   run_pipeline(std::move(specialised), &passed);
@@ -156,7 +159,7 @@ std::string explain_stage(const Graph& graph, const WeightMap& weights,
   const LeaveProduct leave = [&choice](const Graph& given, const Product& product) {
     return choice.why_library(given, product, nullptr);
   };
-  const LoweredGraph lowered = lower(graph, options, detect_cpu(), leave, symbol_values, timer);
+  const LoweredGraph lowered = lower(graph, options, detect_cpu(), leave, specialization, timer);
   if (stage == "fuse") return print_plan(lowered.graph, lowered.plan);
   if (stage == "schedule") return print_schedules(lowered.graph, lowered.plan);
   if (stage == "source") return print_source(lowered.steps);

@@ -31,9 +31,8 @@ std::set<int> live_symbols(const Graph& graph, const std::vector<int>& uses) {
 /// Adds the guards of one input's dims; `first_dim` remembers where each symbol was first met.
 class DimGuards {
  public:
-  DimGuards(const Graph& graph, ShapePolicy policy, std::span<const std::int64_t> symbol_values,
-            std::set<int> live)
-      : graph_(graph), policy_(policy), symbol_values_(symbol_values), live_(std::move(live)) {}
+  DimGuards(const Graph& graph, const Specialization& specialization, std::set<int> live)
+      : graph_(graph), specialization_(specialization), live_(std::move(live)) {}
 
   void add(int input, int dim, Sym size, Guards& guards) {
     Guard guard;
@@ -46,13 +45,13 @@ class DimGuards {
       return;
     }
     const auto index = graph_.syms.symbol_index(size);
-    if (policy_ == ShapePolicy::kStatic || !index.has_value()) {
+    const bool is_fixed = specialization_.fixes_all(graph_.syms.symbols_in(size));
+    if (is_fixed || !index.has_value()) {
       if (!depends_on_live(size)) return;
       guard.kind = GuardKind::kSize;
-      guard.lo = graph_.syms.evaluate(size, symbol_values_);
-      const bool is_static = policy_ == ShapePolicy::kStatic;
-      guards.add(guard, (is_static ? "specialize (policy static): "
-                                   : "bind: a derived size is checked against ") +
+      guard.lo = graph_.syms.evaluate(size, specialization_.values);
+      guards.add(guard, (is_fixed ? "specialize (policy " + specialization_.policy_name() + "): "
+                                  : std::string("bind: a derived size is checked against ")) +
                             graph_.syms.to_string(size));
       return;
     }
@@ -85,8 +84,7 @@ class DimGuards {
   }
 
   const Graph& graph_;
-  ShapePolicy policy_;
-  std::span<const std::int64_t> symbol_values_;
+  const Specialization& specialization_;
   std::set<int> live_;
   std::map<int, std::pair<int, int>> first_dim_;
 };
@@ -120,8 +118,7 @@ void Guards::add(const Guard& guard, std::string origin) {
   origins.push_back(std::move(origin));
 }
 
-Guards make_guards(const Graph& graph, ShapePolicy policy,
-                   std::span<const std::int64_t> symbol_values) {
+Guards make_guards(const Graph& graph, const Specialization& specialization) {
   const std::vector<int> uses = count_uses(graph);
   Guards guards;
   // Ranks of every input come first, so that no later guard reads a dim that is not there.
@@ -135,7 +132,7 @@ Guards make_guards(const Graph& graph, ShapePolicy policy,
         {.kind = GuardKind::kDType, .dtype = type.dtype, .input = static_cast<std::int32_t>(i)},
         "import: dtype of the exported input");
   }
-  DimGuards dims(graph, policy, symbol_values, live_symbols(graph, uses));
+  DimGuards dims(graph, specialization, live_symbols(graph, uses));
   for (std::size_t i = 0; i < graph.inputs().size(); ++i) {
     const ValueId id = graph.inputs()[i];
     if (uses[static_cast<std::size_t>(id.index)] == 0) continue;

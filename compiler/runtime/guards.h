@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "compiler/ir/graph.h"
-#include "compiler/runtime/compiled_model.h"
+#include "compiler/runtime/specialization.h"
 
 namespace breakeven {
 
@@ -42,10 +42,9 @@ struct Guards {
   bool hold(std::span<const HostTensor> inputs) const { return !first_failure(inputs); }
 };
 
-/// The guards of a program made from `graph` (as imported) under `policy` for `symbol_values`.
+/// The guards of a program made from `graph` (as imported) that way.
 /// Sizes of inputs that nothing reads are not guarded: they cannot change the program.
-Guards make_guards(const Graph& graph, ShapePolicy policy,
-                   std::span<const std::int64_t> symbol_values);
+Guards make_guards(const Graph& graph, const Specialization& specialization);
 
 /// "input_ids.size[1] == 13".
 std::string to_string(const Graph& graph, const Guard& guard);

@@ -167,7 +167,7 @@ class CommandLine {
     explain->add_option("SCENARIO", in_.explain.scenario, "Scenario file")->required();
     explain->add_option("--to", in_.explain.stage, "Stage: " + join(explain_command_stages(), ", "))
         ->required();
-    explain->add_option("--arm", in_.explain.arm, "Arm: fused:static or fused:dynamic");
+    explain->add_option("--arm", in_.explain.arm, "Arm: fused:static, fused:dynamic or fused:auto");
     explain->add_option("--size", in_.explain.sizes, "Size of a dim, such as length=13");
     explain->add_option("--dir", in_.explain.directory, "Directory of a run, for --to decide");
   }

@@ -114,9 +114,11 @@ CompileOptions compile_options(const std::string& arm, const ExecutorContext& co
     options.policy = ShapePolicy::kStatic;
   } else if (arm == "fused:dynamic") {
     options.policy = ShapePolicy::kDynamic;
+  } else if (arm == "fused:auto") {
+    options.policy = ShapePolicy::kAuto;
   } else {
     throw UserError(Diagnostic{context.scenario->path.string(), 0, 0, "no compiled arm", arm,
-                               "Choose fused:static or fused:dynamic."});
+                               "Choose fused:static, fused:dynamic or fused:auto."});
   }
   options.cache_dir = context.cache_dir;
   options.compile_threads = context.threads;

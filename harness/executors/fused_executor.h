@@ -31,7 +31,7 @@ struct FusedBase {
   std::unique_ptr<ParallelFor> (*make_parallel)(int threads) = nullptr;
 };
 
-/// Options of "fused:static" or "fused:dynamic". Throws UserError for any other arm.
+/// Options of "fused:static", "fused:dynamic" or "fused:auto". Throws UserError for any other arm.
 CompileOptions compile_options(const std::string& arm, const ExecutorContext& context);
 
 /// What makes kernels here, for the results' environment: "compiler" and, where it is not the

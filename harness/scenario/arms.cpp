@@ -28,8 +28,8 @@ std::vector<std::pair<std::string, PeerArm>> compile_arms() {
 }
 
 std::vector<std::string> fixed_arms() {
-  return {"null",          "scripted",    "reference",   "eager",       "fused:static",
-          "fused:dynamic", "torch-eager", "torchscript", "aot-inductor"};
+  return {"null",          "scripted",   "reference",   "eager",       "fused:static",
+          "fused:dynamic", "fused:auto", "torch-eager", "torchscript", "aot-inductor"};
 }
 
 }  // namespace

@@ -98,6 +98,7 @@ ArmTable model_arms() {
        }},
       {"fused:static", "this compiler, one program for each exact shape", make_fused},
       {"fused:dynamic", "this compiler, one program for all shapes in range", make_fused},
+      {"fused:auto", "this compiler, a size is a constant until it varies", make_fused},
   };
 }
 

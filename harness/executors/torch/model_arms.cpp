@@ -128,6 +128,7 @@ ArmTable model_arms() {
        }},
       {"fused:static", "this compiler, one program for each exact shape", make_fused},
       {"fused:dynamic", "this compiler, one program for all shapes in range", make_fused},
+      {"fused:auto", "this compiler, a size is a constant until it varies", make_fused},
   };
   for (ArmKind& arm : python_arms()) arms.push_back(std::move(arm));
   arms.push_back({"aot-inductor", "AOTInductor's package, run by LibTorch", make_aot_executor});

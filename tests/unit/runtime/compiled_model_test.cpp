@@ -188,7 +188,9 @@ TEST_P(CompiledModelTest, EqualsTheReferenceOnSizesAroundTheVectorWidth) {
     }
   }
   EXPECT_EQ(model.counters().extern_calls, 0);
-  if (policy == ShapePolicy::kDynamic) EXPECT_EQ(model.counters().programs, 1);
+  if (policy == ShapePolicy::kDynamic) {
+    EXPECT_EQ(model.counters().programs, 1);
+  }
 }
 
 std::string case_name(
