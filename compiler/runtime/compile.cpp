@@ -48,9 +48,7 @@ LoweredGraph lower(const Graph& graph, const CompileOptions& options, const CpuT
                    StageTimer& timer) {
   const VectorUnit unit = vector_unit(target);
   LoweredGraph lowered;
-  lowered.graph = run_pipeline(specialization.fixes_any()
-                                   ? specialize(graph, specialization.values, specialization.fixed)
-                                   : graph);
+  lowered.graph = run_pipeline(specialization.apply(graph));
   timer.end("passes");
   FusionOptions fusion;
   fusion.fuse = options.fuse;

@@ -141,13 +141,11 @@ std::string explain_stage(const Graph& graph, const WeightMap& weights,
   const Specialization specialization =
       Specializer(graph, options.policy).next(std::move(bound).value());
   if (stage == "guards") return print_guards(graph, specialization);
-  const bool fixes = specialization.fixes_any();
-  Graph specialised =
-      fixes ? specialize(graph, specialization.values, specialization.fixed) : graph;
+  Graph specialised = specialization.apply(graph);
   if (stage == "specialize") {
-    return fixes ? print_graph(specialised)
-                 : "# policy " + specialization.policy_name() + ": symbols stay\n" +
-                       print_graph(specialised);
+    return specialization.fixes_any() ? print_graph(specialised)
+                                      : "# policy " + specialization.policy_name() +
+                                            ": symbols stay\n" + print_graph(specialised);
   }
   std::vector<StageGraph> passed;
   run_pipeline(std::move(specialised), &passed);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "compiler/passes/passes.h"
+
 namespace breakeven {
 
 bool Specialization::fixes_all(const std::vector<int>& symbols) const {
@@ -12,6 +14,10 @@ bool Specialization::fixes_all(const std::vector<int>& symbols) const {
 
 bool Specialization::fixes_any() const {
   return std::find(fixed.begin(), fixed.end(), true) != fixed.end();
+}
+
+Graph Specialization::apply(const Graph& graph) const {
+  return fixes_any() ? specialize(graph, values, fixed) : graph;
 }
 
 std::string Specialization::policy_name() const {

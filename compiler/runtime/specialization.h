@@ -18,7 +18,8 @@ struct Specialization {
 
   bool fixes_all(const std::vector<int>& symbols) const;
   bool fixes_any() const;
-  std::string policy_name() const;  ///< "static", "dynamic", "auto".
+  Graph apply(const Graph& graph) const;  ///< `graph` as imported, with those constants.
+  std::string policy_name() const;        ///< "static", "dynamic", "auto".
 };
 
 /// Of a model's programs, one after the other. kAuto fixes what has not varied so far: a first

@@ -5,6 +5,7 @@
 #include "compiler/support/text.h"
 #include "harness/cli/commands.h"
 #include "harness/executors/executor.h"
+#include "harness/executors/signature.h"
 #include "harness/measure/run.h"
 #include "harness/scenario/scenario.h"
 
@@ -26,7 +27,10 @@ Json fault_json(const Diagnostic& diagnostic) {
 /// The scenario's text, its model named as seen from the scenario's folder.
 std::string text_of_model(const std::string& name, const std::string& model,
                           const std::string& file) {
-  ModelSignature signature = read_signature(model);
+  Scenario scenario;
+  scenario.path = model;
+  scenario.model.file = model;
+  ModelSignature signature = signature_of(read_graph(scenario));
   const auto folder = std::filesystem::absolute(file).parent_path();
   const auto absolute = std::filesystem::absolute(model);
   const auto relative = file.empty() ? absolute : absolute.lexically_proximate(folder);
@@ -45,7 +49,9 @@ ExitCode validate_command(const std::vector<std::string>& scenarios, Terminal& t
       const Scenario scenario = load_scenario(file);
       const bool has_model =
           scenario.model.file.empty() || std::filesystem::exists(scenario.model.file);
-      if (has_model && !scenario.model.file.empty()) check_model({.scenario = &scenario});
+      if (has_model && !scenario.model.file.empty()) {
+        check_signature(scenario, read_graph(scenario));
+      }
       one["valid"] = true;
       one["name"] = scenario.name;
       one["hash"] = scenario.hash;

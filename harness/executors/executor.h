@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "compiler/ir/graph.h"
 #include "compiler/ir/host_tensor.h"
 #include "compiler/runtime/events.h"
 #include "compiler/support/clock.h"
@@ -80,13 +81,11 @@ class AccuracyReference {
   virtual std::vector<HostTensor> run_fp64(std::span<const HostTensor> inputs) = 0;
 };
 
-/// The six below live beside model_arms(), in the same library.
+/// The five below live beside model_arms(), in the same library.
 /// Loads the scenario's model; throws UserError.
 std::unique_ptr<AccuracyReference> make_accuracy_reference(const ExecutorContext& context);
-/// Reads the scenario's model file and compares it with the scenario's inputs. Throws UserError.
-void check_model(const ExecutorContext& context);
-/// What a new scenario takes from a .pt2 or .ir file. Throws UserError.
-ModelSignature read_signature(const std::filesystem::path& model);
+/// The graph of the scenario's model file. Throws UserError.
+Graph read_graph(const Scenario& scenario);
 /// Facts for the results' environment: "torch" (version), "compiler" (clang or system compiler).
 /// Loads no model and starts no thread pool.
 std::map<std::string, std::string> model_environment();

@@ -1,7 +1,6 @@
 #include "harness/executors/signature.h"
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 
 #include "compiler/support/text.h"
@@ -18,8 +17,7 @@ SizeRange range_of(const Scenario& scenario, const std::string& text) {
   for (const DimSpec& dim : scenario.dims) {
     if (dim.name == text) return {dim.min, dim.max};
   }
-  std::int64_t size = 0;
-  std::from_chars(text.data(), text.data() + text.size(), size);
+  const std::int64_t size = fixed_size(text).value_or(0);
   return {size, size};
 }
 

@@ -1,6 +1,5 @@
 #include "harness/measure/workload.h"
 
-#include <cctype>
 #include <cmath>
 
 #include "compiler/ir/numeric.h"
@@ -13,7 +12,7 @@ namespace {
 
 std::int64_t size_of_dim(const Scenario& scenario, const ShapeBinding& shape,
                          const std::string& size) {
-  if (std::isdigit(static_cast<unsigned char>(size[0]))) return std::stoll(size);
+  if (const auto fixed = fixed_size(size)) return *fixed;
   for (std::size_t i = 0; i < scenario.dims.size(); ++i) {
     if (scenario.dims[i].name == size) return shape[i];
   }

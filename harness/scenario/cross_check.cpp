@@ -1,7 +1,6 @@
 #include "harness/scenario/cross_check.h"
 
 #include <algorithm>
-#include <cctype>
 #include <set>
 
 #include "compiler/support/text.h"
@@ -97,8 +96,7 @@ class CrossCheck {
       }
       for (std::size_t k = 0; k < input.sizes.size(); ++k) {
         const std::string& size = input.sizes[k];
-        if (std::isdigit(static_cast<unsigned char>(size[0])) || find_dim(size) != nullptr)
-          continue;
+        if (fixed_size(size) || find_dim(size) != nullptr) continue;
         report({"inputs", index, "sizes", std::to_string(k)}, "no dim has this name",
                dim_fix(size));
       }

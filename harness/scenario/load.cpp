@@ -213,6 +213,11 @@ std::string hash_of(const Scenario& scenario) {
 
 }  // namespace
 
+std::optional<std::int64_t> fixed_size(const std::string& size) {
+  if (size.front() < '0' || size.front() > '9') return std::nullopt;
+  return std::stoll(size);
+}
+
 Scenario load_scenario(const std::filesystem::path& path) {
   const std::string bytes = read_file(path, kMaxScenarioBytes);
   const std::string shown = path.string();

@@ -34,6 +34,9 @@ struct InputSpec {
   int line = 0, column = 0;  ///< Where the scenario file names it.
 };
 
+/// The number that one of an input's sizes is; nothing for the name of a dim.
+std::optional<std::int64_t> fixed_size(const std::string& size);
+
 /// Fake service for the scripted executor.
 struct ScriptSpec {
   double service_ms = 1.0;          ///< Default service time of a request.

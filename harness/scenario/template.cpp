@@ -71,8 +71,8 @@ void add_model(Json& out, const ModelSignature& model) {
   for (const InputSpec& input : model.inputs) {
     Json sizes = Json::array();
     for (const std::string& size : input.sizes) {
-      const bool number = size.find_first_not_of("0123456789") == std::string::npos;
-      sizes.push_back(number ? Json(std::stoll(size)) : Json(size));
+      const auto fixed = fixed_size(size);
+      sizes.push_back(fixed ? Json(*fixed) : Json(size));
     }
     out["inputs"].push_back(
         {{"name", input.name}, {"dtype", name_of(input.dtype)}, {"sizes", sizes}});

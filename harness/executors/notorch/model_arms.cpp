@@ -106,14 +106,7 @@ std::unique_ptr<AccuracyReference> make_accuracy_reference(const ExecutorContext
   return std::make_unique<InterpretedReference>(context);
 }
 
-void check_model(const ExecutorContext& context) { load_model(context); }
-
-ModelSignature read_signature(const std::filesystem::path& model) {
-  Scenario scenario;
-  scenario.path = model;
-  scenario.model.file = model.string();
-  return signature_of(read_model({.scenario = &scenario}).graph);
-}
+Graph read_graph(const Scenario& scenario) { return read_model({.scenario = &scenario}).graph; }
 
 std::map<std::string, std::string> model_environment() {
   std::map<std::string, std::string> found = compiler_environment();

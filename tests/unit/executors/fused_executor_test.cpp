@@ -64,6 +64,11 @@ TEST_P(FusedArms, AgreesWithTheAccuracyReference) {
   }
 }
 
+TEST_P(FusedArms, AnotherModelsInputsAreRefusedBeforeAnyRequest) {
+  scenario_.inputs[0].dtype = DType::kI64;
+  EXPECT_THROW(make(GetParam())->prepare(), UserError);
+}
+
 TEST_P(FusedArms, CountsItsWorkExactly) {
   const std::map<std::string, int> programs = {
       {"fused:static", 3}, {"fused:dynamic", 1}, {"fused:auto", 2}};
